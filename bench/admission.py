@@ -1,4 +1,4 @@
-"""How long somebody waits who writes an object that a play validates, idle and beside reconciles."""
+"""How long a client waits that writes an object that a play validates, idle and beside reconciles."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _PATIENCE_S = 60.0
 
 
 async def admission(world: World, api: Client, kubeconfig: Path) -> list[Figure]:
-    """Dry runs of creates, one after the other, as somebody who is not the operator."""
+    """Dry runs of creates, one after the other, by a user that is not the operator."""
     flags = ("--webhook-period=1s", f"--leader-election-namespace={NAMESPACE}")
     with running("warm", NAMESPACE, kubeconfig, *flags, project=PROJECT) as engine:
         await _asked(api)

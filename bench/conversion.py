@@ -1,4 +1,4 @@
-"""What does a version that is not the stored one cost, in the engine and for whoever reads?
+"""What does a version that is not the stored one cost, in the engine and for its clients?
 
     python bench/conversion.py [--kubeconfig FILE] [--requests 200] [--publish] [--json FILE]
 
@@ -112,7 +112,7 @@ def fleet(gvk: Gvk, name: str) -> Json:
 
 
 async def prepare(kubeconfig: Path) -> None:
-    """The kind and its objects, before anybody converts."""
+    """The kind and its objects, before the first conversion."""
     async with Client(Credentials.load({"KUBECONFIG": str(kubeconfig)})) as api:
         await api.create(CRD, yaml.safe_load((PROJECT / "crd.yaml").read_text()))
         await api.create(NAMESPACE, {"metadata": {"name": PLACE}})

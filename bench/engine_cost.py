@@ -87,7 +87,7 @@ async def start_ms(api: Client, engine: Engine, name: str) -> float:
     await asyncio.sleep(QUIET_S)
     await create(api, name)
     created_at = time.time()
-    while not (  # noqa: ASYNC110 - nothing tells
+    while not (  # noqa: ASYNC110 - no event to wait for
         lines := [one for one in said(engine) if is_start(one, name)]
     ):
         await asyncio.sleep(0.05)
@@ -104,7 +104,7 @@ async def create(api: Client, name: str) -> None:
 async def add(api: Client, name: str, count: int) -> None:
     """So many CRs more, each of which had its run."""
     await asyncio.gather(*(create(api, f"{name}-{number}") for number in range(count)))
-    while not await all_succeeded(api):  # noqa: ASYNC110 - nothing tells
+    while not await all_succeeded(api):  # noqa: ASYNC110 - no event to wait for
         await asyncio.sleep(QUIET_S)
     await asyncio.sleep(QUIET_S)
 

@@ -184,7 +184,7 @@ def _failure_of(cr: Json) -> str:
 
 
 def _is_successful(cr: Json, generation: int) -> bool:
-    # The event of an edit may come before the answer to it, which tells the generation to wait for.
+    # The event of an edit may come before the response to it, which has the generation to wait for.
     wanted = max(generation, cr["metadata"].get("generation", 0))
     is_seen = cr.get("status", {}).get("observedGeneration", 0) >= wanted
     return is_seen and _true_condition(cr, "Successful") is not None

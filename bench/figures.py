@@ -1,6 +1,6 @@
 """Figures of one bench: collected, and printed as a table.
 
-Medians are what is quoted; minimums tell the floor of a busy machine. Two things are only compared
+Medians are quoted; minimums show the floor of a busy machine. Two things are only compared
 where they were measured alternately in the same run.
 """
 

@@ -145,7 +145,7 @@ async def ready(
 
 
 def free_port() -> int:
-    """One that nobody listened on just now."""
+    """A port without a listener just now."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return int(free.getsockname()[1])
@@ -154,7 +154,7 @@ def free_port() -> int:
 async def wait_ready(port: int) -> None:
     """Until an engine with its probes there is ready."""
     async with asyncio.timeout(PATIENCE_S):
-        while not await asyncio.to_thread(is_ready, port):  # noqa: ASYNC110 - nothing tells
+        while not await asyncio.to_thread(is_ready, port):  # noqa: ASYNC110 - no event to wait for
             await asyncio.sleep(0.02)
 
 

@@ -95,7 +95,7 @@ async def memory(world: World, engines: Sequence[Engine]) -> list[Figure]:
         if host := named(engine.pid, "rolecall-warm"):
             figures.append(Figure("idle: warm host", "MB PSS", (pss_mb(host),)))
             figures.append(Figure("idle: warm host, private", "MB", (private_mb(host),)))
-            while named(engine.pid, "rolecall-spare"):  # noqa: ASYNC110 - nothing tells
+            while named(engine.pid, "rolecall-spare"):  # noqa: ASYNC110 - no event to wait for
                 await asyncio.sleep(1)
             late_mb = pss_mb(engine.pid)
             figures.append(Figure("idle for a minute: warm, all processes", "MB PSS", (late_mb,)))

@@ -1,13 +1,13 @@
-"""What does the page cost an engine that knows very many CRs: looked at by many, and by nobody?
+"""What does the page cost an engine that knows very many CRs, with many readers and with none?
 
     python bench/page.py [--crs 10000] [--readers 50] [--seconds 30] [--rounds 2] [--publish]
 
-Starts a cluster of its own. Engines without a page and with it, in turns. Each is measured twice while
-CRs are edited, 20 a second: at first nobody looks, then with a page the readers do. Memory and CPU of
-the engine without a page at the same moment are taken off. Holds of the loop are what `--loop-limit`
-tells, from 10 ms up; on a busy machine the loop is held by others, too, so the CPU that its thread took
-meanwhile is told beside it. A reader's wait is from its request to the last byte, with readers, engine
-and control plane on the same machine.
+Starts a cluster of its own. Engines without a page and with it, in turns. Each is measured twice
+while CRs are edited, 20 a second: first without readers, then with them if it has a page. Memory and
+CPU of the engine without a page at the same moment are subtracted. Holds of the loop are those that
+`--loop-limit` logs, from 10 ms up; on a busy machine other processes hold the loop, too, so the CPU
+time of its thread during a hold is shown beside it. A reader's wait is from its request to the last
+byte, with readers, engine and control plane on the same machine.
 
 Promised: 10 MB more memory, no more than 20 ms of work at a stretch on the loop; it fails above.
 """
@@ -45,7 +45,7 @@ MOST_MB, MOST_MS = 10.0, 20.0  # promised
 _HELD = re.compile(r"the event loop was blocked.*?\bms=(\d+) cpu_ms=(\d+)")
 MEMORY, HOLD = "memory above the same engine without a page", "longest hold of the loop"
 WORK = "most work of the loop in a hold"
-NO_ONE, MANY = "nobody looks", "readers"
+NO_READERS, MANY = "no readers", "readers"
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ async def measured(kubeconfig: Path, options: argparse.Namespace) -> list[Figure
 async def turn(
     api: Client, wanted: Wanted, looks: Looks, *, has_page: bool
 ) -> tuple[Course, Course]:
-    """An engine, measured while nobody looks, and while readers do where there is a page."""
+    """An engine, measured without readers, and with them where there is a page."""
     probe, page = free_port(), free_port()
     flags = [f"--health-probe-bind-address=127.0.0.1:{probe}", f"--loop-limit={LOOP_LIMIT_S}s"]
     with tempfile.TemporaryDirectory(prefix="bench") as folder:
@@ -123,12 +123,12 @@ async def turn(
         with running("warm", where, wanted.kubeconfig, *flags) as engine:
             await wait_ready(probe)
             await asyncio.sleep(SETTLED_S)
-            no_one = await course(api, wanted, engine, readers=[])
+            without = await course(api, wanted, engine, readers=[])
             readers = [
                 Reader(page, number, token, wanted.keys, looks)
                 for number, token in enumerate(wanted.tokens if has_page else [])
             ]
-            return no_one, await course(api, wanted, engine, readers=readers)
+            return without, await course(api, wanted, engine, readers=readers)
 
 
 async def course(
@@ -136,7 +136,7 @@ async def course(
 ) -> Course:
     """What it costs while CRs are edited."""
     log = engine.temporary.parent / "log"
-    reported = log.stat().st_size
+    log_end = log.stat().st_size
     began, before = time.monotonic(), own_cpu_s(engine.pid)
     memory: list[float] = []
     churn = asyncio.create_task(edit(api, wanted.keys))
@@ -150,7 +150,7 @@ async def course(
     with contextlib.suppress(asyncio.CancelledError):
         await churn
     with log.open("rb") as file:
-        file.seek(reported)
+        file.seek(log_end)
         text = file.read().decode(errors="replace")
     for line in text.splitlines():
         if "the event loop was blocked" in line:
@@ -179,7 +179,7 @@ def costs(
 ) -> list[Figure]:
     """Of the page, and of the engine beside it."""
     figures = []
-    for index, who in enumerate((NO_ONE, MANY)):
+    for index, who in enumerate((NO_READERS, MANY)):
         pairs = [(a[index], b[index]) for a, b in zip(without, with_page, strict=True)]
         more = tuple(page.memory_mb - bare.memory_mb for bare, page in pairs)
         most = tuple(page.most_mb - bare.most_mb for bare, page in pairs)
@@ -212,7 +212,7 @@ def waits(looks: Looks) -> list[Figure]:
             Figure(f"wait for {what}", "ms", in_ms),
             Figure(f"wait for {what}: 95th of 100", "ms", (slowest,)),
         ]
-    return [*figures, Figure("changes told on streams", "", (float(looks.reported),))]
+    return [*figures, Figure("changes sent on streams", "", (float(looks.events),))]
 
 
 if __name__ == "__main__":

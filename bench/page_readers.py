@@ -1,5 +1,5 @@
-"""Readers of the page, as browsers are ones: a stream of changes each, the view that they look at again
-whenever it tells of some, and every few seconds another view.
+"""Readers of the page, like browsers: each has a stream of changes and the view that it reads again
+whenever the stream has some, and every few seconds another view.
 
 Each comes from an address of its own, since logins are limited for an address, and sends a token of
 its own, so that each has rights of its own to be asked for.
@@ -32,7 +32,7 @@ class Looks:
 
     waits: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     refusals: list[str] = field(default_factory=list)
-    reported: int = 0  # events of streams
+    events: int = 0  # of streams
 
 
 @dataclass
@@ -120,7 +120,7 @@ class Reader:
                 return
             async for line in stream.content:
                 if line.startswith(b"event:"):
-                    self.looks.reported += 1
+                    self.looks.events += 1
                     self._changed.set()
 
     async def _get(self, what: str, path: str) -> str:

@@ -108,7 +108,7 @@ def _write_run(root: Path, key: Key, run: str, *, is_failed: bool) -> None:
     folder.mkdir(parents=True)
     place = "roles/one/tasks/main.yml:2"
     failed = {"name": "write settings", "place": place, "message": "the disk is full"}
-    reported = {
+    facts = {
         "run": run,
         "kind": key.gvk.kind,
         "api_version": key.gvk.api_version,
@@ -127,7 +127,7 @@ def _write_run(root: Path, key: Key, run: str, *, is_failed: bool) -> None:
         "reason": "the disk is full" if is_failed else "",
         "engine": {"host": "elsewhere", "pid": 1, "began": "1"},
     }
-    (folder / "run.json").write_text(json.dumps(reported, indent=1))
+    (folder / "run.json").write_text(json.dumps(facts, indent=1))
 
 
 def _write_tasks(folder: Path) -> None:

@@ -38,8 +38,8 @@ NAMESPACE = "bench-plan"
 PROMISED_S = 0.3
 
 
-class NoOne:
-    """Nobody follows dependents."""
+class NoFollower:
+    """Ignores dependents, which nothing follows here."""
 
     def note(self, owner: Gvk, dependent: Gvk, *, by_annotation: bool, namespace: str) -> None:
         """Nothing."""
@@ -110,7 +110,7 @@ async def measured(kubeconfig: Path, rounds: int) -> dict[str, Series]:
         credentials = Credentials.load({"KUBECONFIG": str(kubeconfig)})
         client = await stack.enter_async_context(Client(credentials))
         follow = followed_by(extension_classes(), CommandView(client, Settings(), {}))
-        proxy = Proxy(ProxySettings(port=0), client, dependents=NoOne(), follow=follow)
+        proxy = Proxy(ProxySettings(port=0), client, dependents=NoFollower(), follow=follow)
         await proxy.start()
         stack.push_async_callback(proxy.stop)
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))

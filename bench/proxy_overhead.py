@@ -52,7 +52,7 @@ MERGE_TYPE = "application/merge-patch+json"
 
 
 class Sink:
-    """Nobody listens."""
+    """Ignores what the proxy reports."""
 
     def note(self, owner: Gvk, dependent: Gvk, *, by_annotation: bool, namespace: str) -> None:
         """Nothing."""

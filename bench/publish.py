@@ -1,4 +1,4 @@
-"""Writes figures down: JSON for whoever reckons, a plot for whoever looks, a page for whoever reads.
+"""Publishes figures: JSON for programs, a plot, and a page of the docs.
 
 `bench/results/` is of the last bench on this machine and stays on it. A release's figures are kept:
 `bench/release.json`, and made from it `docs/reference/bench.md` and its plot, which a test compares.
@@ -56,8 +56,8 @@ class Table:
         after = rest.partition(end)[2]
         words = "; ".join(dict.fromkeys(map(str, origins)))
         wrong = failed(figures)
-        reported = f"\n\n**FAILED**: {len(wrong)} over the limit" if wrong else ""
-        return f"{before}{begin}\n{first}{words}{reported}\n\n{markdown(figures)}{end}{after}"
+        note = f"\n\n**FAILED**: {len(wrong)} over the limit" if wrong else ""
+        return f"{before}{begin}\n{first}{words}{note}\n\n{markdown(figures)}{end}{after}"
 
 
 def _table(name: str, page: Path, mark: str = "") -> Table:

@@ -169,7 +169,7 @@ def new_notes() -> RunNotes:
 
 
 def noted(notes: RunNotes, about: About, answer: bytes, body: bytes) -> None:
-    """One exchange, as the proxy tells of it."""
+    """One exchange, as the proxy records it."""
     note = notes.begin(about, "fieldManager=ansible" if body else "")
     note.sent_type, note.answer_type = "application/merge-patch+json", "application/json"
     if body:

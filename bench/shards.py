@@ -3,7 +3,7 @@
     python bench/shards.py [--crs 60] [--publish] [--json FILE]
 
 Starts a cluster of its own. Throughput with 1, 2 and 4 replicas, which share the cores of this machine;
-requests for Leases at rest; how long a shard has nobody when its replica is told to end, or killed.
+requests for Leases at rest; how long a shard has no holder when its replica gets SIGTERM or SIGKILL.
 """
 
 from __future__ import annotations
@@ -102,13 +102,13 @@ def replica(namespace: str, kubeconfig: Path) -> Iterator[Engine]:
 
 
 class Leases:
-    """Who has what, as the API server tells it."""
+    """Who holds what, as the API server reports it."""
 
     def __init__(self, api: Client, namespace: str) -> None:
         self._api, self._namespace = api, namespace
 
     async def holders(self) -> dict[str, str]:
-        """Of each shard; empty where nobody has it."""
+        """The holder of each shard; empty where it has none."""
         return {
             lease["metadata"]["name"]: lease["spec"].get("holderIdentity") or ""
             for lease in await self._api.list_all(LEASE, self._namespace)
@@ -130,7 +130,7 @@ class Leases:
         raise TimeoutError(f"{count} replicas did not divide the shards: {last}")
 
     async def gaps(self, lost: set[str], begin: Callable[[], None]) -> tuple[list[float], float]:
-        """For how long each of these had nobody after the begin, and until the last had a new one."""
+        """For how long each had no holder after the begin, and until the last had a new one."""
         before = await self.holders()
         begin()
         began = time.monotonic()
@@ -198,11 +198,11 @@ def at_rest(base: dict[str, float], found: dict[str, float], engines: list[Engin
 
 
 async def losses(leases: Leases, engines: list[Engine]) -> list[Figure]:
-    """One is told to end, then one is killed."""
+    """One gets SIGTERM, then another one SIGKILL."""
     gaps, last = await _lost(leases, engines, signal.SIGTERM)
     handed = [
-        Figure("told to end: until its last shard has another", "s", (last,)),
-        Figure("told to end: nobody has a shard", "s", (statistics.median(gaps),)),
+        Figure("terminated: until its last shard has another", "s", (last,)),
+        Figure("terminated: a shard has no holder", "s", (statistics.median(gaps),)),
     ]
     _, followed = await _lost(leases, engines, signal.SIGKILL)
     return [

@@ -167,7 +167,7 @@ class Soak:
         await self._all(self._delete, names)
         with suppress(TimeoutError):
             async with asyncio.timeout(PATIENCE_S):
-                while await self._crs() or await self._made():  # noqa: ASYNC110 - nothing tells
+                while await self._crs() or await self._made():  # noqa: ASYNC110 - no event to wait for
                     await asyncio.sleep(_LOOK_S)
         self.left += [f"CR {cr['metadata']['name']}" for cr in await self._crs()]
         self.left += [f"ConfigMap {name}" for name in await self._made()]
@@ -234,13 +234,13 @@ def _passing(number: int) -> str:
 
 
 def had_its_run(cr: Json) -> bool:
-    """Whether status tells of the newest generation, and that it went as the spec asks."""
+    """Whether status reports the newest generation, with the result that the spec asks for."""
     status = cr.get("status") or {}
     is_seen = status.get("observedGeneration") == cr["metadata"]["generation"]
     conditions = {one["type"]: one["status"] for one in status.get("conditions", [])}
-    reported = "Failure" if cr["spec"].get("fails") else "Successful"
+    wanted = "Failure" if cr["spec"].get("fails") else "Successful"
     is_deleted = bool(cr["metadata"].get("deletionTimestamp"))
-    return is_seen and not is_deleted and conditions.get(reported) == "True"
+    return is_seen and not is_deleted and conditions.get(wanted) == "True"
 
 
 def runs_by_result(port: int) -> dict[str, float]:

@@ -2,7 +2,7 @@
 
     .venv/bin/python tools/check.py [NAME ...]          (`make check`)
 
-All of them run, also after a failure: nobody should mend a change one complaint at a time.
+All of them run, also after a failure, so that one run shows all complaints.
 """
 
 from __future__ import annotations

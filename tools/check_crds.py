@@ -7,7 +7,7 @@ What: for each CRD in `crds/`, at the version that is stored: the watch, the rol
 a field that exists, each with its meaning above it), its argument specs (one for each default and none
 more), the sample (valid against the schema), RBAC (kind, status), a description of every field of spec
 and status (`kubectl explain` shows it), and the page in `docs/kinds/` (it names every field, or
-`kubectl explain`). And against the newest release tag, that the CRD breaks nobody: no
+`kubectl explain`). And against the newest release tag, that the CRD breaks no existing CR: no
 version, field or enum value gone, no new required field, no narrower bound, no other pattern or rule.
 
 How: `make check-crds`, or `python tools/check_crds.py [--against REVISION]`.
@@ -187,7 +187,7 @@ def breaks(root: Path, against: str | None) -> Iterator[str]:
     """What of the CRDs would break users of an earlier revision."""
     revision = against or _git(root, "describe", "--tags", "--abbrev=0")
     if not revision:
-        return  # nothing was released yet, so nobody can be broken
+        return  # nothing was released yet, so no user has an older CRD
     for file, crd in _crds(root).items():
         text = _git(root, "show", f"{revision}:crds/{file}")
         if text:
@@ -245,7 +245,7 @@ def _tighter_bounds(place: str, old: Json, new: Json) -> Iterator[str]:
 
 
 def _stricter_words(place: str, old: Json, new: Json) -> Iterator[str]:
-    """Patterns and rules: nobody can tell whether another one accepts all that the old one did."""
+    """Patterns and rules: whether a new one accepts all that the old one did cannot be computed."""
     if new.get("pattern") not in (None, old.get("pattern")):
         yield f"{place}: pattern was {old.get('pattern')}, is {new['pattern']}"
     known = {row["rule"] for row in old.get("x-kubernetes-validations", [])}

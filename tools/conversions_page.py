@@ -1,6 +1,6 @@
 """The reference page of conversions.yaml: its keys, and for each rule an example that was run.
 
-Why: an example that nobody runs is wrong after the next change. What: `conversions_page()`, called by
+Why: an example that is never run is wrong after the next change. What: `conversions_page()`, called by
 `python -m tools.write_reference`. How: each example is loaded and converted here, there and back; the
 page shows what came of it, and a test fails when page and code differ.
 """
@@ -86,7 +86,7 @@ _HEAD = """\
 <!-- Made by tools/write_reference.py; edit the code instead. -->
 
 How the versions of a kind become each other: a file beside `watches.yaml`, read by the operator at
-its start. [The guide](../guides/versions.md) tells when it is needed, and what else belongs to a
+its start. [The guide](../guides/versions.md) explains when you need it, and what else belongs to a
 new version.
 
 ```yaml

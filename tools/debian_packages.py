@@ -1,4 +1,4 @@
-"""Installs packages of Debian where root may; elsewhere nothing happens, and a look tells."""
+"""Installs packages of Debian as root; elsewhere it does nothing, and a later check fails."""
 
 from __future__ import annotations
 

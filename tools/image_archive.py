@@ -194,7 +194,7 @@ def build_options() -> list[str]:
 
 
 def make_slim(root: Path) -> None:
-    """Leave out what nobody reads in a container, now and when packages are added later."""
+    """Leave out what a container never reads, now and when packages are added later."""
     for folder in (*SLIM, *LEFTOVERS):
         for entry in (root / folder).iterdir():
             shutil.rmtree(entry) if entry.is_dir() else entry.unlink()

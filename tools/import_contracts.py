@@ -78,7 +78,7 @@ class OnlyContract(Contract):
     why = fields.StringField()
 
     def check(self, graph: ImportGraph, verbose: bool) -> ContractCheck:  # noqa: ARG002  (not ours to choose)
-        """Everyone who imports a library is of one of the rooms."""
+        """All importers of a library are of one of the rooms."""
         allowed = tuple(str(room) for room in _values(self.who))
         faults = sorted(
             (importer, library)

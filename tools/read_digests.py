@@ -21,7 +21,7 @@ KNOWN = ROOT / "src" / "rolecall" / "runner" / "warm" / "hooks" / "digests.json"
 
 
 def main(arguments: list[str]) -> int:
-    """The number of digests that nobody has read yet; none after `--add`."""
+    """The number of digests that were not reviewed yet; none after `--add`."""
     version = version_of_core()
     known = known_digests()
     unread = 0

@@ -33,7 +33,7 @@ NETWORK = re.compile(
     "Failed to establish a new connection[^'\"]*|Temporary failure in name resolution"
     "|Name or service not known|dns error|[Cc]onnection refused|[Tt]imed out|CERTIFICATE_VERIFY_FAILED"
 )
-# What `make` asks for where nobody named one: then any that fits does.
+# The names by which `make` asks for any Python: then any that fits does.
 UNSPECIFIC = "python3"
 STARTED_OVER = (
     "ROLECALL_SETUP_STARTED_OVER"  # so that a Python that lies of itself starts no circle
@@ -122,7 +122,7 @@ def warn_of_an_untried_python() -> None:
 def find_pythons() -> dict[str, str]:
     """The Pythons of this machine that fit, oldest first: version and path."""
     sys.path.insert(0, str(ROOT))
-    from tools import pythons  # noqa: PLC0415  (a Python that is too old for it is told so before)
+    from tools import pythons  # noqa: PLC0415  (a Python that is too old for it was rejected before)
 
     return pythons.find_pythons()
 

@@ -1,8 +1,8 @@
 """On whose behalf code runs: which right a write of it needs.
 
 Replicas divide CRs among themselves. Whatever is done for a CR (its turn, each request of its play, an
-Event about it) is done under the right to act for that CR, and is asked for it when it writes;
-also when it writes later, and in another task. What nobody set a right for is done for the replica.
+Event about it) is done under the right to act for that CR, which is checked when it writes;
+also when it writes later, and in another task. Without a right of its own, code acts for the replica.
 
 A context variable, since between a turn and the request that it sends lie ten functions that have
 nothing to do with it; tasks inherit it. What one part hands to another (a play to the proxy, an Event

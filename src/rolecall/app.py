@@ -2,8 +2,8 @@
 
 Start-up is the Go operator's order: watches, cluster, listeners (proxy, metrics, probes, the
 port where roles set metrics), then streams and workers. Every replica has its listeners open and its
-streams running, so that whoever takes over knows all CRs already. Which of them work, on which keys, is
-for the election to say.
+streams running, so that a replica that takes over knows all CRs already. The election decides which of
+them work, and on which keys.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ class SystemClock:
         return time.monotonic()
 
     def boottime(self) -> float:
-        # macOS has none by that name; there, a laptop that sleeps is nobody's replica.
+        # macOS has none by that name; there, a laptop that sleeps is not a replica.
         if hasattr(time, "CLOCK_BOOTTIME"):
             return time.clock_gettime(time.CLOCK_BOOTTIME)
         return time.monotonic()

@@ -1,7 +1,7 @@
 """What goes wrong, sorted by who can mend it; the exit codes of the command line hang on that.
 
 A `Problem` is one fault in something that a person wrote, with its place and its way out. Rooms that
-read files collect all problems and raise them together: nobody should fix a file one error at a time.
+read files collect all problems and raise them together: a user need not fix a file one error at a time.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Text of CRs and of plays, made harmless for whoever shows it: a terminal, or a page.
+"""Text of CRs and of plays, made harmless for what shows it: a terminal, or a page.
 
 Nothing in it may steer a terminal, nor turn the direction of writing round; and of many names, an Event
 or a line has the first few.
@@ -10,7 +10,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-# Colours that a play was told to print; every other sequence moves the cursor, or worse.
+# Colours that a play printed; every other sequence moves the cursor, or worse.
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _STEERING = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b.?")
 
@@ -47,7 +47,7 @@ def _without_controls(line: str) -> str:
 
 def _harmless(each: str) -> str:
     # Control characters, those that turn the direction of writing round, and halves of a character,
-    # which nobody could write down.
+    # which cannot be encoded.
     category = unicodedata.category(each)
     if category == "Cs":
         return "\ufffd"

@@ -1,11 +1,11 @@
 """Keeps the parts of the engine running: one that fails begins anew.
 
-Promise: an exception that nobody expected ends neither the engine nor, in silence, the part that it
+Promise: an unexpected exception ends neither the engine nor, in silence, the part that it
 came from. It is logged with its traceback, once until it is another one or the part stood for a while;
 it is counted; and after a pause, which grows up to a minute, the part begins from its beginning. What a
 part raises to end the engine (`LeadershipLostError`) passes, and so does being cancelled from outside.
 
-Rejected: letting a bug end the process, since somebody will start it again. That ends every run in
+Rejected: letting a bug end the process, since Kubernetes will start it again. That ends every run in
 flight for the sake of a stream that no run needs, and the cause is still there afterwards.
 """
 
@@ -46,9 +46,7 @@ class Supervisor:
             except asyncio.CancelledError as cancelled:
                 if _is_cancelled():
                     raise
-                failure: BaseException = (
-                    cancelled  # something inside was, and nobody asked for that
-                )
+                failure: BaseException = cancelled  # something inside was, without a request
             except Exception as caught:
                 failure = caught
             if self.clock.monotonic() - began >= LONGEST_PAUSE_S:
@@ -58,7 +56,7 @@ class Supervisor:
             pause_s = min(pause_s * 2, LONGEST_PAUSE_S)
 
     async def attempt(self, part: str, run: Callable[[], Awaitable[None]]) -> None:
-        """Do something once that the engine can do without: what goes wrong is told, and no more."""
+        """Do something once that the engine can do without: what goes wrong is logged, and no more."""
         try:
             await run()
         except Exception as failure:

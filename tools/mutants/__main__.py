@@ -32,7 +32,7 @@ def main(arguments_: Sequence[str]) -> int:
     every = [mutant for path in sorted(room.glob("*.py")) for mutant in mutants_of(path, room)]
     argued = arguments()
     for name in gone(argued, f"{room.name}/", {mutant.name for mutant in every}):
-        print(f"error: equivalent.yaml argues about what is not there any more: {reported(name)}")
+        print(f"error: equivalent.yaml argues about what is not there any more: {as_diff(name)}")
         return 1
     chosen = sample(every, asked.sample, asked.seed)
     tests = [str(ROOT / "tests" / "unit" / room.name)]
@@ -90,10 +90,10 @@ def shown(verdict: Verdict) -> str:
     mutant = verdict.mutant
     tests = f"{verdict.tests} tests ran it" if verdict.tests else "no test runs it"
     place = f"{mutant.path.relative_to(ROOT)}:{mutant.first_line}"
-    return f"{place} {mutant.name.where.partition('::')[2]} ({tests})\n{reported(mutant.name)}"
+    return f"{place} {mutant.name.where.partition('::')[2]} ({tests})\n{as_diff(mutant.name)}"
 
 
-def reported(name: Name) -> str:
+def as_diff(name: Name) -> str:
     number = f"  (number {name.number} of these)" if name.number > 1 else ""
     return f"  - {name.before}{number}\n  + {name.after}"
 

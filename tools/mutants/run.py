@@ -48,7 +48,7 @@ TERMINAL = os.dup(2)
 
 
 class MutantsError(Exception):
-    """No figure can be told."""
+    """The figure cannot be computed."""
 
 
 @dataclass(frozen=True)
@@ -74,14 +74,14 @@ def verdicts(
     """Of each mutant one, in their order."""
     room = _Room(mutants, tests, root, at_once)
     [(_, hot)] = in_forks([room], lambda room: room.judge_in_loaded())
-    reported = _said(hot)
-    usual = Usual(**reported["usual"])
-    killed_by = {int(number): name for number, name in reported["killed_by"].items()}
+    answer = _said(hot)
+    usual = Usual(**answer["usual"])
+    killed_by = {int(number): name for number, name in answer["killed_by"].items()}
     trials = {trial.number: trial for trial in map(room.trial(usual), range(len(mutants)))}
-    for name in reported["loaded"]:
+    for name in answer["loaded"]:
         with contextlib.suppress(Exception):
             importlib.import_module(name)
-    cold = [trials[number] for number in reported["cold"]]
+    cold = [trials[number] for number in answer["cold"]]
     killed_by |= room.judge(cold, lambda trial: room.run_anew(trial, usual), usual)
     return [
         Verdict(mutant, killed_by.get(number), len(trials[number].tests))
@@ -119,7 +119,7 @@ class _Room:
         _be_quiet()
         plugin = _Loop(self)
         pytest.main([*QUIET, f"--rootdir={self._root}", *self._tests], plugins=[plugin])
-        return plugin.reported
+        return plugin.outcome
 
     def judge_items(self, items: Sequence[pytest.Item]) -> dict[str, Any]:
         """With the tests loaded: what they do without mutants, and then with each."""
@@ -228,22 +228,22 @@ class _Loop:
     """A plugin that has pytest load all tests, and then does something else than to run them."""
 
     def __init__(self, room: _Room) -> None:
-        self.reported: dict[str, Any] = {"failed": {"pytest": "no test was loaded"}}
+        self.outcome: dict[str, Any] = {"failed": {"pytest": "no test was loaded"}}
         self._room = room
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:
-            self.reported = {"failed": {report.nodeid: report.longreprtext}}
+            self.outcome = {"failed": {report.nodeid: report.longreprtext}}
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         if not session.testsfailed and session.items:
             try:
-                self.reported = self._room.judge_items(session.items)
+                self.outcome = self._room.judge_items(session.items)
             except MutantsError as error:
-                self.reported = {"wrong": str(error)}
+                self.outcome = {"wrong": str(error)}
             except Exception:
-                self.reported = {"wrong": traceback.format_exc()}
+                self.outcome = {"wrong": traceback.format_exc()}
         return True
 
 

@@ -144,7 +144,7 @@ _FILTERS: Mapping[str, Purity] = {
     **_core("fileglob", _OF_FILES),
     **_core("random shuffle", _varying("answers by chance")),
     **_core("password_hash vault", _varying("takes a salt by chance")),
-    **_core("strftime", _varying("may tell the time")),
+    **_core("strftime", _varying("may read the clock")),
     **_core("expanduser expandvars", _varying("reads the environment")),
     **_core("realpath", _LOOKS_AT_FILES),
     **_of("kubernetes.core", "k8s_config_resource_name", _PURE),
@@ -190,7 +190,7 @@ _LOOKUPS: Mapping[str, Purity] = {
 
 _FUNCTIONS: Mapping[str, Purity] = {
     **_core("cycler dict joiner lookup namespace omit q query range undef", _PURE),
-    **_core("now", _varying("tells the time")),
+    **_core("now", _varying("reads the clock")),
     **_core("lipsum", _varying("answers by chance")),
 }
 

@@ -51,7 +51,7 @@ __all__ = [
 
 _FOR_DEVELOPERS = "commands for developers come with `pip install 'rolecall[dev]'`"
 _FOR_ONE = "`rolecall COMMAND --help` explains each"
-# Asked by the shell while a person types; nobody types it.
+# Called by the shell's completion only, so it is not in the help.
 _COMPLETE = "__complete"
 # As a shell reports a program that SIGPIPE ended, and one that Ctrl-C did.
 _READER_WENT, _INTERRUPTED = 141, 130
@@ -176,7 +176,7 @@ def _is_alone(known: Mapping[str, CommandModule]) -> bool:
 
 
 def settings_of(words: Sequence[str], environment: Mapping[str, str]) -> tuple[Settings, list[str]]:
-    """What `rolecall run` takes from flags and variables, and what a person should be told of them."""
+    """What `rolecall run` takes from flags and variables, and its warnings."""
     from rolecall.cli.flag_parser import choose  # noqa: PLC0415 - not for commands that ask nothing
     from rolecall.cli.settings_from import settings_from  # noqa: PLC0415
 

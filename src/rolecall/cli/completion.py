@@ -1,7 +1,7 @@
 """`rolecall completion`: has a shell ask us what may come next; and the answers.
 
-The scripts know nothing but how to ask, so a shell that read one once knows commands to come. Whatever
-goes wrong while a person types is silence: an error in the middle of a line helps nobody.
+The scripts know nothing but how to ask, so a shell that read one once knows commands to come. Errors
+are silent: a message in the middle of a line that a user types does not help.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ def _names_in_cluster(
 
 
 def _custom_kinds(environ: Mapping[str, str]) -> list[KindWords]:
-    """Those that somebody added: their groups have a domain that is not Kubernetes' own."""
+    """Kinds of users' CRDs: their groups have a domain that is not Kubernetes' own."""
     from rolecall.cli.cluster import kinds_served  # noqa: PLC0415 - brings aiohttp
 
     return [

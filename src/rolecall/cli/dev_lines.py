@@ -11,7 +11,7 @@ from rolecall.documents import format_duration
 from rolecall.logs import fields_of
 from rolecall.plain_text import harmless, plain
 
-# Told at every start, and nothing that a developer would act upon.
+# Logged at every start; none of it calls for an action of the developer.
 QUIET = frozenset(
     {"settings", "search paths", "proxy is listening", "Ansible-runner exited successfully"}
 )

@@ -1,4 +1,4 @@
-"""`rolecall run --dev`: what plays do, one line a task, for whoever writes the role.
+"""`rolecall run --dev`: what plays do, one line a task, for the author of the role.
 
 A line says for which CR, how it went, how long it took, and what the task is called; a wide terminal
 has room for its place, too. A failure is printed in full, since that is what one is looking for.
@@ -63,7 +63,7 @@ class DevView:
         head = f"{cr}{' ' * (self._widest - cells(cr))}  {said.word:<8} {took:>8}  "
         task = plain(str(event.data.get("task") or event.data.get("name") or ""))
         width = screen.width
-        # An absolute one is that of the playbook that we wrote: of no use to anybody.
+        # An absolute one is that of the playbook that we wrote: of no use to a reader.
         place = "" if event.place.startswith("/") else plain(event.place)
         if width is None:
             tail = f"{task}  {place}".rstrip()

@@ -1,9 +1,10 @@
 """Which engine a command is answered by: one of this machine, or the one in a cluster.
 
 The kubeconfig says which cluster is meant. An engine of this machine that works on it answers; else the
-operator's pod in that cluster runs the same command. Where there is neither, what runs on that cluster
-left on this machine still tells what they did. A folder that was named with `--artifacts-dir` is the
-choice of an engine as well, but nothing acts on a cluster that the kubeconfig does not name.
+operator's pod in that cluster runs the same command. Where there is neither, the artifacts that engines
+of that cluster left on this machine still show their runs. A folder that was named with
+`--artifacts-dir` is the choice of an engine as well, but nothing acts on a cluster that the kubeconfig
+does not name.
 """
 
 from __future__ import annotations
@@ -203,7 +204,7 @@ def local_place(arguments: argparse.Namespace, environ: _Environ) -> Here | None
 
 
 def silent_place(environ: _Environ) -> Here:
-    """This machine, for what nobody should be told of."""
+    """This machine, chosen without a message about the choice."""
     places, meant = _places(environ), _meant_server(environ)
     found = _at_work(_of_cluster(engines_of(places), meant))
     is_clear = len({engine.root for engine, _ in found}) == 1
@@ -297,7 +298,7 @@ def place_or_relay(
         if code is not None:
             return code
         here = Here(_places(os.environ), server=_meant_server(os.environ))
-    _report_if_none(here)
+    _say_without_engine(here)
     return here
 
 
@@ -320,11 +321,11 @@ def place_or_gather(
         if found is not None:
             return found
         here = Here(_places(os.environ), server=_meant_server(os.environ))
-    _report_if_none(here)
+    _say_without_engine(here)
     return here
 
 
-def _report_if_none(here: Here) -> None:
+def _say_without_engine(here: Here) -> None:
     if here.engine is None:
         say(f"no operator answers in `{here.roots[0]}`; this is from the files of its runs")
 
@@ -349,7 +350,7 @@ def _role(engines: Sequence[Json]) -> str:
 
 
 def _by_short_name(word: str, known: Sequence[KindWords]) -> KindWords | None:
-    """Short names are known to the API server alone; where it cannot be asked, to nobody."""
+    """Resolve a short name, which only the API server knows; None where it does not answer."""
     from rolecall.cli.cluster import kinds_served  # noqa: PLC0415 - as above
 
     watched = {(each.kind, each.group) for each in known}
@@ -360,7 +361,7 @@ def _by_short_name(word: str, known: Sequence[KindWords]) -> KindWords | None:
 
 
 def _by_place(kept: Iterable[KeptCr]) -> list[Json]:
-    """Each CR once, as its newest run tells of it: a cluster's engines may have had two folders."""
+    """Each CR once, by its newest run: a cluster's engines may have had two folders."""
     found: dict[tuple[str, ...], Json] = {}
     for each in kept:
         cr = _from_kept(each)
@@ -375,12 +376,12 @@ def _ended(cr: Json) -> str:
 
 
 def _from_kept(kept: KeptCr) -> Json:
-    """A CR as far as its last run tells; shaped like those of the engine's state."""
+    """A CR as its last run recorded it; shaped like those of the engine's state."""
     runs = kept.runs(1)
     facts = runs[0].as_json() if runs else {}
-    reported = ("run", "outcome", "reason", "ended", "seconds")
+    shown = ("run", "outcome", "reason", "ended", "seconds")
     failed = facts.get("failed_task") or {}
-    last = {key: facts[key] for key in reported} if facts else None
+    last = {key: facts[key] for key in shown} if facts else None
     if last is not None:
         at = {"task": failed.get("name", ""), "place": failed.get("place", "")}
         last |= {**at, "finalizer": facts["is_finalizer"]}
@@ -430,7 +431,7 @@ def is_had_by(state: Json, cr: Json) -> bool:
 
 
 def who_has(cr: Json) -> str:
-    """In words, for a CR that somebody asks about."""
+    """Which replica has a CR, in words."""
     replica, shard = cr.get("replica"), cr["shard"]
     return (
         f"`{replica}` has its shard, {shard}"

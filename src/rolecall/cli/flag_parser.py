@@ -2,7 +2,7 @@
 
 Promises Go's rules: `--flag=value`, `--flag value`, one dash or two, booleans without a value mean true
 and never take the next word. Typed flags win over `ROLECALL_<FLAG>` variables. argparse prints the help
-but does not read: it cannot tell `--leader-elect false` (true, and a stray word) from `--proxy-port 1`.
+but does not read: it parses `--leader-elect false` (true, and a stray word) like `--proxy-port 1`.
 """
 
 from __future__ import annotations

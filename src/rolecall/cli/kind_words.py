@@ -79,7 +79,7 @@ def kinds_of(crs: Iterable[Json]) -> list[KindWords]:
 
 
 def choose_kind(word: str, known: Sequence[KindWords]) -> KindWords | None:
-    """The kind that is meant, or None; several of one name are told apart by their groups."""
+    """The kind that is meant, or None; several of one name need their group."""
     found = {(each.kind, each.group): each for each in known if each.is_called(word)}
     if len(found) > 1:
         named = ", ".join(f"`{each.kind.lower()}.{each.group}`" for each in found.values())

@@ -1,4 +1,4 @@
-"""What a pod prints, made safe for the terminal that shows it: a pod may be anybody's.
+"""What a pod prints, made safe for the terminal that shows it: a pod may be of any user.
 
 Colours and what redraws a screen pass, since our own command prints them there. All else that steers
 a terminal, or turns the direction of writing, is shown as an escape, in JSON's spelling.

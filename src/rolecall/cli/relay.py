@@ -146,7 +146,7 @@ async def _json_of(
     words: Sequence[str],
     environ: Mapping[str, str],
 ) -> list[Json] | int:
-    """What one pod prints; an exit code where it gives no answer, of which a person is told."""
+    """What one pod prints; where it gives no answer, an exit code, after a message to the user."""
     pieces: list[bytes] = []
     sink = partial(_take_or_print, pieces.append, PodOutput())
     try:
@@ -194,7 +194,7 @@ async def check_pod(client: Client, operator: Operator, pod: EnginePod) -> None:
 async def _key_asked(client: Client, arguments: argparse.Namespace) -> Key | None:
     """The CR that was named as KIND/NAME, so that the replica which has it can be asked.
 
-    None: none was named, or it is not known which. Some replica is asked then, and tells what is wrong.
+    None: none was named, or its kind is not known. Then any replica answers, and reports what is wrong.
     """
     what = getattr(arguments, "what", None)
     if not what:

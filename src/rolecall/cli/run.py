@@ -1,8 +1,8 @@
-"""`rolecall run`: flags and environment to settings, then the engine until it is told to stop.
+"""`rolecall run`: flags and environment to settings, then the engine until it receives a signal.
 
 Exit codes: 0 after SIGTERM or SIGINT, 1 for an error of the engine's own, 2 for bad input, 3 where the
-cluster said no, 4 when another replica leads. The Go operator knows only 1; whoever restarts a process
-asks for "not 0", and a person learns where to look.
+cluster said no, 4 when another replica leads. The Go operator knows only 1; a supervisor that restarts
+on "not 0" still works, and a person learns where to look.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ def _play_log(settings: Settings) -> PlayLog:
 
 
 def _log_cluster(environment: Mapping[str, str]) -> None:
-    """First of all, for whoever forgot which cluster the kubeconfig leads to."""
+    """Log first of all to which cluster the kubeconfig leads."""
     from rolecall.kube import Credentials  # noqa: PLC0415 - as below
 
     # Where there is none, the start fails, and says why after what is wrong with the project.
@@ -162,7 +162,7 @@ def _log_cluster(environment: Mapping[str, str]) -> None:
 
 
 def _log_settings(chosen: Chosen, environment: Mapping[str, str], warnings: list[str]) -> None:
-    """Tell once what holds, whoever chose it; what is empty is left out."""
+    """Log the settings once, from flags and variables alike; empty ones are left out."""
     flags = flags_of_run()
     fields = {
         name: format_duration(value) if flags[name].kind is FlagKind.DURATION else value

@@ -41,7 +41,7 @@ _FREE_PORTS = {
 def settings_from(
     chosen: Chosen, environment: Mapping[str, str], pod_namespace: Path = POD_NAMESPACE
 ) -> tuple[Settings, list[str]]:
-    """Build the settings; the second value is what a person should be told about them."""
+    """Build the settings; the second value are warnings for the user."""
     warnings = list(chosen.warnings)
     is_in_pod = pod_namespace.is_file()
     if chosen["dev"] and not is_in_pod:

@@ -1,7 +1,7 @@
 """Who reads what a command prints: a person at a terminal, with colours or not, or a program.
 
-A command that was sent into a pod has no terminal there; `ROLECALL_RELAYED` tells it of the one that
-the person sits at. Text of CRs is hostile: nothing in it may steer the terminal.
+A command that was sent into a pod has no terminal there; `ROLECALL_RELAYED` describes the terminal of
+the user. Text of CRs is hostile: nothing in it may steer the terminal.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def screen_now() -> Screen:
 
 
 def relayed_words(screen: Screen) -> str:
-    """What tells a command in a pod of this screen."""
+    """The description of this screen that a command in a pod gets."""
     return f"{screen.width}x{screen.height}" if screen.is_terminal else "no terminal"
 
 
@@ -111,7 +111,7 @@ def _cells_of(each: str) -> int:
 
 
 def say(text: str) -> None:
-    """To the person, beside what is printed for whoever reads stdout."""
+    """Print a message for the user on stderr, beside the output on stdout."""
     print(text, file=sys.stderr, flush=True)
 
 
@@ -123,7 +123,7 @@ def silence_stdout() -> None:
 
 
 def end_with_caller() -> None:
-    """In a pod: end when the caller's connection does. Nothing else tells; nobody types here."""
+    """In a pod: end at the end of stdin, the only sign that the caller's connection has ended."""
 
     def watch() -> None:
         with contextlib.suppress(OSError):

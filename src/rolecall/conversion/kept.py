@@ -1,7 +1,7 @@
 """What the other version cannot hold is kept in an annotation, beside what that version says of it.
 
 A rule's values are kept when the way back from the other version would not give them again. With
-them goes a digest of what the other version has in their place: once somebody edits that, the kept
+them goes a digest of what the other version has in their place: once a user edits that, the kept
 values are old, and the edit wins. One entry for each rule, so that an edit of one field outdates
 nothing else. Rejected: the whole object of the other version, which any edit outdates, and which
 doubles the size of each object.
@@ -30,7 +30,7 @@ class KeptValues:
 
     @classmethod
     def read(cls, metadata: Mapping[str, Any], version: str) -> KeptValues:
-        """From an object; somebody may have written nonsense there, which keeps nothing."""
+        """From an object; an annotation that cannot be parsed keeps nothing."""
         annotations = metadata.get("annotations") or {}
         try:
             entries = json.loads(annotations.get(KEPT_PREFIX + version, "{}"))
@@ -54,7 +54,7 @@ class KeptValues:
         self._entries[rule] = {"was": packed, "while": _digest(instead)}
 
     def restored(self, rule: str, instead: Values) -> Values | None:
-        """What was kept; None where nothing was, or somebody edited what stands for it."""
+        """The kept values; None where there are none, or a user edited what replaces them."""
         entry = self._entries.get(rule)
         if not isinstance(entry, dict) or entry.get("while") != _digest(instead):
             return None

@@ -1,4 +1,4 @@
-"""Loads conversions.yaml: every rule checked by itself, or every fault of the file told at once.
+"""Loads conversions.yaml: every rule checked by itself, and every fault of the file reported at once.
 
 Whether the fields are in the CRD's schemas is for `rolecall check` to say: the engine in a pod has no
 CRD beside it, and the one in the cluster may be older than the file.

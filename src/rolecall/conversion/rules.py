@@ -1,7 +1,7 @@
 """What one rule does to values: from the older version to the newer one, and back.
 
 A rule knows the fields it takes on either side, and two functions between their values. It need not
-be exact: whoever applies it asks it for the way back, and keeps what would not come back (`kept.py`).
+be exact: its caller asks it for the way back, and keeps what would not come back (`kept.py`).
 So no rule has a list of special cases, and a new rule cannot lose data.
 """
 
@@ -99,7 +99,7 @@ class Split:
     def _patterns(self) -> Sequence[tuple[re.Pattern[str], Sequence[int]]]:
         """With all parts, then with fewer, down to the first alone; later parts are tried first.
 
-        What stands before a later part is told apart from the part before it only in this order:
+        What stands before a later part is separated from the part before it only in this order:
         in `app@sha256:1f`, `1f` fits what a tag may be, too.
         """
         later = range(1, len(self.parts))

@@ -1,4 +1,4 @@
-"""Reads YAML files that people write: every value knows its line, and all problems are told at once."""
+"""Reads YAML files of users: every value knows its line, and all problems are reported at once."""
 
 from rolecall.documents.duration import DurationError, format_duration, parse_duration
 from rolecall.documents.expansion import expand, unset_names

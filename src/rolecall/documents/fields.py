@@ -2,7 +2,7 @@
 
 Follows the Go operator's decoding: keys match without regard to case, `null` counts as absent, a text
 may be written as a bare number or boolean, but a number or boolean may not be quoted. Where that
-tolerance can hide a mistake (a key nobody reads, a number that turns into another text), it warns.
+tolerance can hide a mistake (an unread key, a number that turns into another text), it warns.
 """
 
 from __future__ import annotations

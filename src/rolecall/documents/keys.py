@@ -36,7 +36,7 @@ class Form(Enum):
 
 @dataclass(frozen=True, slots=True)
 class YamlKey:
-    """One key; `default` is spelled as somebody would type it, empty where there is none."""
+    """One key; `default` is spelled as in the file, empty where there is none."""
 
     name: str
     form: Form

@@ -78,7 +78,7 @@ def compose_first(text: str) -> tuple[yaml.Node | None, yaml.Node | None]:
     try:
         second = composer.get_node() if composer.check_node() else None
     except yaml.YAMLError:
-        second = None  # nobody reads it, so it may be broken
+        second = None  # it is never read, so it may be broken
     return first, second
 
 

@@ -1,4 +1,4 @@
-"""Collects what is wrong with a watches file, so that all of it is told at once.
+"""Collects what is wrong with a watches file, so that all of it is reported at once.
 
 Readers go on after a fault wherever the rest still makes sense; what they return after a fault is never
 used, because the load as a whole then fails.
@@ -23,7 +23,7 @@ class Report:
         self._text = ExpandedText("", (1,))
 
     def located_in(self, text: ExpandedText) -> None:
-        """From now on lines are those of `text`, told as the file's own."""
+        """From now on lines are those of `text`, reported as the file's own."""
         self._text = text
 
     def line(self, node: yaml.Node) -> int:

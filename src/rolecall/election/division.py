@@ -38,7 +38,7 @@ class SeenMember(Protocol):
 
     @property
     def tenure(self) -> str:
-        """Tells it from an earlier one of the same host."""
+        """Distinguishes it from an earlier one of the same host."""
         ...
 
     @property
@@ -83,7 +83,7 @@ class SeenMembers(Protocol):
 
     @property
     def why_not(self) -> str:
-        """Why nobody here may work; empty: it may."""
+        """Why no part of this replica may work; empty: it may."""
         ...
 
 

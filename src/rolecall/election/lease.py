@@ -1,13 +1,13 @@
 """One leader at a time, by a Lease.
 
 Promises: `may_write` is true for at most one process. It closes by this process's own clock, counted
-from before the last successful renewal was sent, at the renew deadline (10 s); nobody else may lead
-before the Lease ran out (15 s), and the seconds between are for ending what is still running. It does
-not depend on the loop being on time.
+from before the last successful renewal was sent, at the renew deadline (10 s); no other process may
+lead before the Lease ran out (15 s), and the seconds between are for ending what is still running. It
+does not depend on the loop being on time.
 
 The hard part is a slow API server. The Go operator exits as soon as the renew deadline passed, and so
 crash-loops through every hiccup. Here the leader stops writing, keeps asking, and goes on if the Lease
-is still its own; only a Lease that somebody else holds ends the process. Rejected: kopf's peering: it
+is still its own; only a Lease that another process holds ends it. Rejected: kopf's peering: it
 needs its own CRD and lets both sides run while they cannot see each other.
 
 A Lease that a person deletes, or empties, while a standby looks on is taken a whole lease later: its
@@ -82,8 +82,8 @@ class LeaseElection(Election):
         self._lease: Json | None = None  # the last version seen
         self._seen_at = 0.0  # when that version was first seen, by our clock
         self._renewed_at: float | None = None  # when our last good renewal was sent; None: not ours
-        self._has_reported_of_division = False
-        self._was_leading = False  # what `on_change` was told last
+        self._has_reported_division = False
+        self._was_leading = False  # what `on_change` got last
         self._work: EngineWork | None = None  # while it runs
 
     def may_write(self) -> bool:
@@ -121,7 +121,7 @@ class LeaseElection(Election):
             _logger.info("lease released", extra=log_fields(lease=self._settings.id))
 
     async def _hold_once(self) -> None:
-        """Wait for the next renewal and make it; tell at once when the deadline passes meanwhile."""
+        """Wait for the next renewal and make it; report at once when the deadline passes meanwhile."""
         left_s = self._remaining_s()
         if left_s <= 0:
             self._report_change()
@@ -147,19 +147,19 @@ class LeaseElection(Election):
         else:
             self._see(found)
             if not self._is_free(found):
-                self._report_of_division(holder_of(found))
+                self._report_division(holder_of(found))
                 raise ClusterError(f"`{holder_of(found)}` is the leader")
             sent_at = self._clock.monotonic()
             lease = taken(found, self._identity, self._settings.lease_s, self._clock.now())
             self._keep(await self._lease_api.replace(LEASE, lease))
         self._renewed_at = sent_at
 
-    def _report_of_division(self, holder: str) -> None:
+    def _report_division(self, holder: str) -> None:
         """Beside replicas that divide the CRs, this one would wait for ever without a word."""
         division = Division.of(holder)
-        if division is None or self._has_reported_of_division:
+        if division is None or self._has_reported_division:
             return
-        self._has_reported_of_division = True
+        self._has_reported_division = True
         _logger.warning(
             f"replicas here divide the CRs into {division.way}, this one does not; it waits until they"
             " are gone",
@@ -170,7 +170,7 @@ class LeaseElection(Election):
         )
 
     async def _renew(self) -> None:
-        """Say that we are still there; raises `LeadershipLostError` where somebody else leads."""
+        """Renew our Lease; raises `LeadershipLostError` where another process leads."""
         assert self._lease is not None
         sent_at = self._clock.monotonic()
         try:
@@ -217,7 +217,7 @@ class LeaseElection(Election):
             return False
         except LeadershipLostError:
             raise
-        except Exception:  # a Lease that somebody filled with nonsense, or a bug: no Lease then
+        except Exception:  # a Lease with nonsense in it, or a bug: no Lease then
             _logger.exception("internal error: leader election failed")
             return False
         finally:
@@ -233,7 +233,7 @@ class LeaseElection(Election):
         self._lease = lease
 
     def _is_free(self, lease: Json) -> bool:
-        """It was released, or nobody changed it for as long as was promised, by our clock."""
+        """It was released, or not renewed for as long as was promised, by our clock."""
         if holder_of(lease) == self._identity or is_released(lease):
             return True
         patience_s = max(duration_of(lease), self._settings.lease_s)

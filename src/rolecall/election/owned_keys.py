@@ -1,4 +1,4 @@
-"""Stands between whoever brings keys and the queue: only keys that are this replica's wait there.
+"""Stands between the sources of keys and the queue: only keys that are this replica's wait there.
 
 Every replica follows every CR, since the API server cannot divide a stream by a hash. So whatever
 happens is seen by all, and queued by the one that may act for it.
@@ -25,7 +25,7 @@ class OwnedKeys:
     ) -> None:
         """`on_edited`: of a CR that was created, edited or deleted, whose run may be pointless now.
 
-        `drop_brought`: of a key that is another's: nobody here will ask for what its event brought.
+        `drop_brought`: of a key that is another's: nothing here will ask for what its event brought.
         Not of the first list, which comes before a replica knows what is its own.
         """
         self._queue, self._election = queue, election
@@ -43,6 +43,6 @@ class OwnedKeys:
             self._on_edited(key)
 
     def add_at_once(self, key: Key, cause: Cause) -> None:
-        """Somebody asks for it, past what it waits for."""
+        """Run the key at once, past what it waits for."""
         if self._election.hand_for(key) is not None:
             self._queue.add_at_once(key, cause)

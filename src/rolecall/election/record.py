@@ -17,7 +17,7 @@ LEASE = Gvk("coordination.k8s.io", "v1", "Lease")
 
 
 def holder_of(lease: Json) -> str:
-    """Who holds it; empty where nobody does."""
+    """The holder of the Lease; empty where there is none."""
     return str(_spec(lease).get("holderIdentity") or "")
 
 
@@ -68,7 +68,7 @@ def is_released(lease: Json) -> bool:
 
 
 def released(lease: Json, now: datetime) -> Json:
-    """The version that anybody may take at once."""
+    """The version that any replica may take at once."""
     return _changed(
         lease, holderIdentity="", leaseDurationSeconds=_RELEASED_S, renewTime=_micro_time(now)
     )

@@ -111,7 +111,7 @@ class Election:
         """No turn has this key in hand any more."""
 
     async def leave(self) -> None:
-        """Let others have what nobody works at any more; returns when nothing is left to hand over."""
+        """Hand over what is not in work here any more; returns when nothing is left."""
 
     @property
     def leader(self) -> str:

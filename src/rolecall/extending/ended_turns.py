@@ -26,9 +26,9 @@ _MOST_WITH_FINDINGS = 1_000
 
 
 class EndedTurns:
-    def __init__(self, clock: Clock, report_of: Callable[[Sequence[EndedTurn]], None]) -> None:
-        """`tell_of` is called in a thread."""
-        self._clock, self._report_of = clock, report_of
+    def __init__(self, clock: Clock, deliver: Callable[[Sequence[EndedTurn]], None]) -> None:
+        """`deliver` is called in a thread."""
+        self._clock, self._deliver = clock, deliver
         self._waiting: deque[EndedTurn] = deque(maxlen=_MOST_WAITING)
         self._has_come = asyncio.Event()
         self._one_at_a_time = threading.Lock()
@@ -56,10 +56,10 @@ class EndedTurns:
             await in_thread(self.work_off)
 
     def work_off(self) -> None:
-        """Tell of all that wait; blocking."""
+        """Deliver all that wait; blocking."""
         with self._one_at_a_time:
             turns = []
             while self._waiting:
                 turns.append(self._waiting.popleft())
             if turns:
-                self._report_of(turns)
+                self._deliver(turns)

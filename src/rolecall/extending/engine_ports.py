@@ -1,4 +1,4 @@
-"""What an engine knows and is at, for whoever shows it; all of it is asked on the loop."""
+"""What an engine knows and does, for the parts that show it; all of it is read on the loop."""
 
 from __future__ import annotations
 

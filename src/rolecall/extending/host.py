@@ -197,7 +197,7 @@ class Extensions:
             self._ended_turns.add(turn, outcome)
 
     async def close(self) -> None:
-        """Tell of the turns that ended last, then close; bounded."""
+        """Deliver the turns that ended last, then close; bounded."""
         await asyncio.wait([in_thread(self._finish)], timeout=CLOSING_S)
         if self._ended_turns.is_behind:
             names = ", ".join(each.name for each in self._wanting_turns)

@@ -1,7 +1,7 @@
 """The last run of each CR: read from its artifacts when it is asked for, and kept until the next turn.
 
-So nothing is done for it while nobody asks, and a restart forgets nothing. A turn that failed and left
-no artifacts, before its run or for want of a folder, is told by its error while this process lives.
+So it costs nothing until a client asks, and a restart loses nothing. A turn that failed and left no
+artifacts, before its run or for want of a folder, is shown by its error while this process lives.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _moment(stamp_s: float | None) -> datetime | None:
 
 
 class LastRuns:
-    """Read from any thread; told on the loop."""
+    """Read from any thread; updated on the loop."""
 
     def __init__(self, root: Path) -> None:
         self._root = root

@@ -28,9 +28,9 @@ class KopfHandler:
     decorator: str  # `create`, `timer` ...
     function: str
     id: str
-    kind: AskedKind | None = None  # None: it names none, or it cannot be told
+    kind: AskedKind | None = None  # None: it names none, or it cannot be read from the text
     is_of_all: bool = False  # of every kind
-    # Of `validate` and `mutate`; empty: nothing that can be told from the text.
+    # Of `validate` and `mutate`; empty: nothing that can be read from the text.
     operations: tuple[str, ...] = ()
     subresource: str = ""
     ignores_failures: bool = False

@@ -1,4 +1,4 @@
-"""A run as its folder tells: by `run.json`, or by the files of ansible-runner where there is none.
+"""A run by its folder: from `run.json`, or from the files of ansible-runner where there is none.
 
 Runs of earlier releases, and of the Go operator, have only those: `command` is written when a run
 begins, `rc` and `status` when it has ended.
@@ -36,7 +36,7 @@ def read_run(folder: Path) -> KeptRun:
 
 
 def as_lost(run: KeptRun) -> KeptRun:
-    """The same run, of which nobody will ever say how it ended."""
+    """The same run, marked as lost: its end will never be recorded."""
     return replace(run, outcome=LOST, reason=LOST_REASON)
 
 

@@ -14,7 +14,7 @@ def this_process() -> Process:
 
 
 def is_gone(process: Process) -> bool | None:
-    """Whether it lives no more. None: of another machine's processes nobody here knows."""
+    """Whether it lives no more. None: unknown, since it is a process of another machine."""
     if not process.pid or process.host != socket.gethostname():
         return None
     try:
@@ -22,7 +22,7 @@ def is_gone(process: Process) -> bool | None:
     except ProcessLookupError:
         return True
     except OSError:
-        return False  # somebody else's, so it lives
+        return False  # another user's, so it lives
     return _began(process.pid) != process.began
 
 

@@ -1,4 +1,4 @@
-"""One run as `run.json` in its artifacts tells of it: written when it begins and when it has ended.
+"""One run as `run.json` in its artifacts records it: written when it begins and when it has ended.
 
 Readers forgive: the file may be of another release, half written, or a person's work. What cannot be
 understood is as if it were not there.
@@ -18,7 +18,7 @@ RUN_FILE = "run.json"
 # The outcome of a run that never said how it ended, and whose engine is gone.
 LOST = "lost"
 LOST_REASON = "ended when the operator stopped"
-# Nobody's run has as many tasks; a file that is larger is not ours.
+# No run has as many tasks; a file that is larger is not ours.
 _LARGEST_BYTES = 8_000_000
 
 
@@ -35,7 +35,7 @@ class Process:
 
     host: str = ""
     pid: int = 0
-    began: str = ""  # as the system counts; tells it from a later process with its pid
+    began: str = ""  # as the system counts; distinguishes it from a later process with its pid
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class KeptRun:
     api_version: str = ""
     namespace: str = ""
     name: str = ""
-    uid: str = ""  # of the CR; tells it from a later one with its name
+    uid: str = ""  # of the CR; distinguishes it from a later one with its name
     generation: int | None = None
     cause: str = ""
     is_finalizer: bool = False

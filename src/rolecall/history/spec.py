@@ -1,6 +1,6 @@
 """What a CR asked for when a run began, kept beside the run's artifacts: what changed since then?
 
-Whoever may read the CR may read this; the file is for us alone, as all artifacts are.
+Anyone who may read the CR may read this; the file is for us alone, as all artifacts are.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 SPEC_FILE = "spec.json"
-# A spec above this is not kept: nobody would read its differences.
+# A spec above this is not kept: its differences would be too long to read.
 _LARGEST_BYTES = 256 * 1024
 
 

@@ -2,7 +2,7 @@
 
 A gateway, a login page or a server that is going down may answer 200 with anything. None of that is
 an object: taken for one, it would be judged, owned, or break the engine at some later place. So each
-answer is held against the little that every answer of its kind has, before anybody sees it.
+answer is held against the little that every answer of its kind has, before its caller gets it.
 
 Everything raised here is a `ValueError` or a `RecursionError` (JSON that is nested without end); the
 transport knows where the answer came from, and turns both into `UnavailableError`.
@@ -38,7 +38,7 @@ def read_named(body: bytes) -> Json:
 
 
 def check_named(document: Any, what: str) -> None:
-    """Raise unless this is an object of Kubernetes, which everybody may read as one."""
+    """Raise unless this is an object of Kubernetes, which may be read as one."""
     metadata = document.get("metadata") if isinstance(document, dict) else None
     if not isinstance(metadata, dict):
         raise UnexpectedAnswerError(f"{what} without metadata")

@@ -259,7 +259,7 @@ class Client:
     ) -> AbstractAsyncContextManager[aiohttp.ClientResponse]:
         """Pass a request through under our credentials, as it is; see `Transport.raw`.
 
-        aiohttp's own errors come out unchanged: the proxy decides what its client is told.
+        aiohttp's own errors come out unchanged: the proxy decides how to report them to its client.
         """
         return self._transport.raw(method, target, headers=headers, body=body, limits=limits)
 

@@ -1,6 +1,6 @@
 """Which cluster this is: a name for it that two clusters never share.
 
-The uid of the namespace `kube-system`, as everybody takes it. Most operators may not read that; then a
+The uid of the namespace `kube-system`, as is usual. Most operators may not read that; then a
 digest of the server's address and authority. One cluster may so have two names, which costs a second
 folder; two clusters with one name would cost data.
 """

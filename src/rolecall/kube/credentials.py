@@ -83,7 +83,7 @@ class Credentials:
         return Credentials(self._find_login, environ=self._environ, clock=self._clock)
 
     def with_token(self, token: str) -> Credentials:
-        """The same server, as whoever has this token; nothing of our own login goes with it."""
+        """The same server, as the user of this token; nothing of our own login goes with it."""
 
         def find_login() -> Login:
             return as_bearer(self._find_login(), token)
@@ -103,11 +103,11 @@ class Credentials:
 
     @property
     def server_digest(self) -> str:
-        """Tells servers apart by address and authority; the same file gives the same."""
+        """Identifies a server by address and authority; the same file gives the same."""
         login = self._login
         authority = login.ca_data.encode()
         if not authority and login.ca_file is not None:
-            with contextlib.suppress(OSError):  # what it lacks is told when it is used
+            with contextlib.suppress(OSError):  # what it lacks is reported when it is used
                 authority = login.ca_file.read_bytes()
         return hashlib.sha256(b"\0".join((login.server.encode(), authority))).hexdigest()
 
@@ -193,7 +193,7 @@ def _stamp_of(login: Login, files: Iterable[Path]) -> tuple[object, ...]:
         try:
             stat = path.stat()
         except OSError:
-            stamp.append(None)  # between two versions; reading it will tell
+            stamp.append(None)  # between two versions; reading it will show
         else:
             stamp += [stat.st_mtime_ns, stat.st_ino, stat.st_size]
     return tuple(stamp)

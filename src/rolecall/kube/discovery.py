@@ -4,7 +4,7 @@ Promise: an answer that is kept is never older than the last hint that it may be
 path that went missing), and asking for kinds that do not exist costs the server at most one small
 request a second per group and version, however many ask.
 
-Only groups that somebody asks for are read, one document each. The aggregated document for
+Only groups that a caller asks for are read, one document each. The aggregated document for
 everything was rejected: it is hundreds of kilobytes of which an operator uses a handful of rows,
 and one broken extension server makes parts of it stale for all.
 """
@@ -68,7 +68,7 @@ class Discovery:
             known = self._known.get(place)
             now = self._clock.monotonic()
             if known is not None and now - known.read_at < MISS_PAUSE_S:
-                return known  # somebody just asked; nothing new in so short a time
+                return known  # read just now; nothing new in so short a time
             fresh = await self._read(group, version)
             fresh.read_at = self._clock.monotonic()
             self._known[place] = fresh

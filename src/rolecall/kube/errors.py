@@ -3,7 +3,7 @@
 Promise: a message names the verb, the object and the server's own reason, and nothing else of the
 answer. Only the `message` of a `Status` is quoted, because that is written for people; any other
 body may hold a Secret, or a whole HTML page of some gateway. A `ForbiddenError` carries the missing
-rule, so whoever shows it can show the way out.
+rule, so that messages can show the way out.
 
 `NoSuchKindError` is not a `NotFoundError` on purpose: a CR that is gone is forgotten, folder and
 all, and that must not happen because its CRD is being replaced or a discovery answer came late.
@@ -80,7 +80,7 @@ class ConflictError(ApiError):
 
 
 class AlreadyExistsError(ConflictError):
-    """Somebody created the object first."""
+    """Another client created the object first."""
 
 
 class GoneError(ApiError):
@@ -157,7 +157,7 @@ BUSY_CODES = frozenset({429, 502, 503, 504})
 def error_for(target: Target, code: int, body: bytes) -> ClusterError:
     status = _status_of(body)
     if code == 404 and status is None and target.resource is not None:
-        # Not the object is missing but its whole path: the server has no Status to tell.
+        # Not the object is missing but its whole path: the server has no Status for it.
         return NoSuchKindError(target.resource.gvk)
     return error_from_status(target, code, status or {})
 

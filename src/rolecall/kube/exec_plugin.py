@@ -1,8 +1,8 @@
 """Runs an exec credential plugin: a cloud provider's program that prints a credential.
 
 The program gets what client-go gives it (`KUBERNETES_EXEC_INFO`), never our standard input, and
-half a minute; what it prints to standard error is shown to nobody but the log's reader when it
-fails, cut short.
+half a minute; what it prints to standard error is logged, cut short, when it fails, and shown
+nowhere else.
 """
 
 from __future__ import annotations

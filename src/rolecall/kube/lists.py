@@ -19,7 +19,7 @@ from rolecall.json_object import Json
 from rolecall.kube.answers import UnexpectedAnswerError, check_named
 from rolecall.kube.too_deep import TooDeep, end_of_value, past_space
 
-# About 1 ms of decoding, so that a busy machine may take its time and nobody notices.
+# About 1 ms of decoding, so that it does no harm on a busy machine either.
 _BYTES_PER_TURN = 64 * 1024
 _DECODER = json.JSONDecoder()
 
@@ -36,7 +36,7 @@ class Page:
 async def decode_page(body: bytes) -> Page:
     """Decode a list's answer; the items get the kind and apiVersion that lists leave out.
 
-    They lose their `managedFields`, in which nobody here is interested: dozens of small maps an object,
+    They lose their `managedFields`, which are of no use here: dozens of small maps an object,
     and the garbage collector would look at all of them again and again while the page is worked on.
 
     What is no list, or not the whole of one, raises; see `answers`.

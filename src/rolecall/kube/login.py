@@ -116,7 +116,7 @@ def without_token(login: Login) -> Login:
 
 
 def as_bearer(login: Login, token: str) -> Login:
-    """The same server for whoever has this token: without certificates, passwords, impersonation."""
+    """The same server for the user of this token: without certificates, passwords, impersonation."""
     return Login(
         server=login.server,
         namespace=login.namespace,

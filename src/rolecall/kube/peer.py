@@ -1,6 +1,6 @@
 """What an API server shows without verification: its certificates, and what time it has.
 
-Only for messages. No credential goes this way, and what is seen may come from anybody.
+Only for messages. No credential goes this way, and what is seen may come from any server.
 """
 
 from __future__ import annotations

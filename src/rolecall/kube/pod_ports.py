@@ -1,7 +1,7 @@
 """Joins a connection of ours to a port of a pod, over a WebSocket: `v4.channel.k8s.io`.
 
 One WebSocket is one connection. Each message is one byte that names a channel, and what goes over it: 0
-is data, 1 tells what went wrong; the first message of either is the port. Rejected: SPDY, which the
+is data, 1 is an error message; the first message of either is the port. Rejected: SPDY, which the
 newer protocol of kubectl still speaks inside of its WebSocket.
 """
 

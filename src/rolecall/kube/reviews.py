@@ -25,7 +25,7 @@ class ReviewApi(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TokenUser:
-    """As TokenReview tells of whoever holds a token."""
+    """The user of a token, as TokenReview reports it."""
 
     name: str
     uid: str = ""

@@ -1,7 +1,7 @@
 """Knows the sockets of a session until they are closed, so that a loop can end after the last one.
 
-A TLS connection that is dropped says goodbye to its server first; whoever ends the loop meanwhile
-leaves the socket behind. aiohttp forgets such connections at once, so we remember them.
+A TLS connection that is dropped says goodbye to its server first; if the loop ends meanwhile, the
+socket is left behind. aiohttp forgets such connections at once, so we remember them.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Sockets:
         """Return when the last goodbye was said, or after a second."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + _PATIENCE_S
-        while self._is_any_open() and loop.time() < deadline:  # noqa: ASYNC110 - nothing tells
+        while self._is_any_open() and loop.time() < deadline:  # noqa: ASYNC110 - no event to wait for
             await asyncio.sleep(_LOOK_S)
 
     def _is_any_open(self) -> bool:

@@ -77,7 +77,7 @@ def _event(line: bytes, target: Target) -> WatchEvent:
 
 
 def _row(line: bytes) -> Json:
-    """An event; of an object that nobody can read, only where the stream stands after it."""
+    """An event; of an object that cannot be read, only where the stream stands after it."""
     try:
         return read_object(line)
     except RecursionError:

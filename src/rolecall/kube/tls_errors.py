@@ -137,7 +137,7 @@ async def _server_refused(
 
 
 def _of_dates(case: _Case, *, is_expired: bool) -> tuple[str, str]:
-    # No text changes with the minute: the same trouble is told once.
+    # No text changes with the minute: the same trouble is logged once.
     word = "has expired" if is_expired else "is not valid yet"
     theirs, ours = case.peer.time, case.now
     bad = next((each for each in case.peer.chain if not _is_valid(each, ours)), None)

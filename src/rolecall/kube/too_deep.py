@@ -1,10 +1,10 @@
 """Gets past an object that is nested deeper than Python reads JSON, so that it holds up no other.
 
-Whoever may write a CR whose schema keeps unknown fields may nest it thousands of levels deep: the API
-server takes it, and the standard decoder gives up, by version at some hundreds or thousands of levels.
-Such an object is left out of what was read, and the log names it. Rejected: to cut it and hand on the
-rest, since a role would run with a spec that nobody wrote; and to raise Python's limit, which for the
-decoder is a stack that overflows.
+Anyone who may write a CR whose schema keeps unknown fields may nest it thousands of levels deep: the
+API server takes it, and the standard decoder gives up, by version at some hundreds or thousands of
+levels. Such an object is left out of what was read, and the log names it. Rejected: to cut it and hand
+on the rest, since a role would run with a spec that no user wrote; and to raise Python's limit, which
+for the decoder is a stack that overflows.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class TooDeep:
         )
 
     def report(self, kind: str = "") -> None:
-        """Say that nobody here can read it. `kind`: where it is left out, as items of a list do."""
+        """Log that it cannot be read. `kind`: where it is left out, as items of a list are."""
         _logger.error(
             "an object is nested too deeply to be read, so it is left alone",
             extra=log_fields(kind=self.kind or kind, namespace=self.namespace, name=self.name),

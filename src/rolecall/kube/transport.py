@@ -376,7 +376,7 @@ def _check_plain(answer: Answer) -> None:
 
 
 def _unreadable(target: Target, answer: Answer, failure: BaseException) -> UnavailableError:
-    """Says what came, and from where, but never what stood in it: that may be anybody's secret."""
+    """Says what came, and from where, but never what stood in it: that may be a secret."""
     if isinstance(failure, UnexpectedAnswerError):
         what = str(failure)
     elif not answer.body:
@@ -391,7 +391,7 @@ def _unreadable(target: Target, answer: Answer, failure: BaseException) -> Unava
 
 
 def check_json(target: Target, response: aiohttp.ClientResponse) -> None:
-    """Raise where an answer that nobody has read yet says that it is no JSON."""
+    """Raise where the headers of an answer say that it is not JSON."""
     said = _type_of(response.headers)
     if said != "application/json":
         where, code = response.url.origin(), response.status
@@ -400,7 +400,7 @@ def check_json(target: Target, response: aiohttp.ClientResponse) -> None:
 
 
 def _type_of(headers: Mapping[str, str]) -> str:
-    """The media type without its parameters; whoever answered wrote it, so not much of it."""
+    """The media type without its parameters, cut short: the peer chose its text."""
     said = headers.get("Content-Type", "").partition(";")[0].strip().lower()
     return said[:_LONGEST_TYPE] if said.isascii() and said.isprintable() and said else "no type"
 

@@ -1,7 +1,7 @@
 """Why no answer came, in words for people: a client library's own hold addresses of its objects.
 
-Promise: names host and port, and never what was sent. What could be wrong with TLS is told by
-`tls_errors`, before anybody asks here.
+Promise: names host and port, and never what was sent. What could be wrong with TLS is reported by
+`tls_errors`, which comes first.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""From start to exit: parts run side by side until one fails or somebody says stop; they end in order.
+"""From start to exit: parts run side by side until one fails or a stop is requested; they end in order.
 
 Promises: SIGTERM and SIGINT ask to stop, a second one ends the wait for what is still running; the
 first failure of any part ends all of them and is what the caller sees. The order of ending is the whole
@@ -57,7 +57,7 @@ def take_signals(stop: Stop) -> None:
 async def run_parts(
     parts: Mapping[str, Coroutine[Any, Any, None]], drain: Drain, stop: Stop
 ) -> None:
-    """Run all parts until somebody says stop, or one fails; raises what it failed with."""
+    """Run all parts until a stop is requested, or one fails; raises what it failed with."""
     tasks = [asyncio.create_task(part, name=name) for name, part in parts.items()]
     failure: BaseException | None = None
     try:
@@ -77,7 +77,7 @@ async def run_parts(
 async def _first_failure(
     tasks: list[asyncio.Task[None]], asked: asyncio.Event
 ) -> BaseException | None:
-    """Wait for whatever comes first; no failure means that somebody said stop."""
+    """Wait for whatever comes first; no failure means that a stop was requested."""
     stopping = asyncio.create_task(asked.wait(), name="stop")
     try:
         done, _ = await asyncio.wait({stopping, *tasks}, return_when=asyncio.FIRST_COMPLETED)
@@ -90,7 +90,7 @@ async def _first_failure(
 
 
 async def _drain_in_time(drain: Drain, hurried: asyncio.Event) -> None:
-    """Let runs in flight go on for their time, unless somebody says stop once more."""
+    """Let runs in flight go on for their time, unless a second stop is requested."""
     patient = asyncio.create_task(drain(True, "the operator stopped"), name="drain")
     hurry = asyncio.create_task(hurried.wait(), name="hurry")
     try:

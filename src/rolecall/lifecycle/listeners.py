@@ -32,7 +32,7 @@ from rolecall.settings import Settings
 
 _logger = logging.getLogger(__name__)
 _LOOPBACK = "127.0.0.1"
-# Where `osdk_metric` sends to by itself; any other port it must be told, by this variable.
+# Where `osdk_metric` sends to by default; this variable names any other port.
 KNOWN_PORT = 5050
 _VARIABLE = "ROLECALL_ROLE_METRICS"
 
@@ -90,7 +90,7 @@ class Listeners:
             return "" if proxy.is_listening else "does not listen"
 
         def alive() -> str:
-            return ""  # whoever answers runs on the loop that does everything else
+            return ""  # the handler runs on the loop that does everything else
 
         checks = {"readyz": alive, "streams": streams, "proxy": proxy_listens, **endpoints.checks}
         return [
@@ -100,7 +100,7 @@ class Listeners:
 
 
 def _write_ports(file: Path, ports: dict[str, int]) -> None:
-    """Whole or not at all: whoever waits for the file must not read half of it."""
+    """Whole or not at all: a process that waits for the file must not read half of it."""
     draft = file.with_name(f"{file.name}.new")
     draft.write_text(json.dumps(ports))
     draft.replace(file)

@@ -71,7 +71,7 @@ async def drain(parts: EngineParts, is_patient: bool, reason: str) -> None:
     """Begin no turn any more; let runs end, and others take over."""
     parts.base.extensions.begin_end()
     patience_s = parts.base.settings.graceful_shutdown_s if is_patient else 0.0
-    # Others take what nobody works at any more, while the last runs still go on.
+    # Other replicas take what is not in work here any more, while the last runs still go on.
     leaving = asyncio.create_task(parts.base.election.leave(), name="leave")
     try:
         await parts.workers.drain(patience_s, reason)

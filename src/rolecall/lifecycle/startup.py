@@ -75,7 +75,7 @@ def watches_of(settings: Settings, environment: Mapping[str, str]) -> list[Watch
 def with_search_paths(
     settings: Settings, environment: Mapping[str, str], watches: Sequence[Watch]
 ) -> Settings:
-    """The settings with what plays must be told of where to look.
+    """The settings with the places where plays must look.
 
     Says what holds, and which collections plays will not find there.
     """
@@ -104,7 +104,7 @@ def _seen(settings: Settings, environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def memory_for_runs(settings: Settings) -> int | None:
-    """What runs in flight may take together; None where somebody set their number."""
+    """What runs in flight may take together; None where the settings limit their number."""
     if settings.queue.max_runs:
         return None
     return max(0, read_capacity().memory_bytes - ENGINE_BYTES)
@@ -174,6 +174,6 @@ def limits_for(
         {watch.gvk: watch.max_concurrent_reconciles for watch in watches},
         settings.runner.memory_bytes,
         lambda gvk: run_bytes(by_gvk[gvk]),
-        max_waiting if is_warm else 0,  # nobody knows when a stock run waits
+        max_waiting if is_warm else 0,  # waits of a stock run cannot be seen
         frozenset(watch.gvk for watch in watches if watch.is_concurrency_set),
     )

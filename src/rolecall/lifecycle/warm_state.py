@@ -1,4 +1,4 @@
-"""Tells whether plays start warm here: as a metric, in `readyz?verbose`, and on the operator's own pod.
+"""Reports whether plays start warm here: in a metric, `readyz?verbose` and on the operator's own pod.
 
 Going the stock way costs seconds and nothing else, so nothing here makes the engine unready. The Event
 is posted by the replica that leads, since no other one may write.

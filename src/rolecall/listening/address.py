@@ -17,7 +17,7 @@ class Address:
 
 
 def is_loopback(address: Address) -> bool:
-    """Whether nobody but this machine reaches it."""
+    """Whether only this machine reaches it."""
     if address.host == "localhost":
         return True
     try:

@@ -35,7 +35,7 @@ async def served(  # noqa: PLR0913 - each is a choice, given by name
         app,
         access_log=None,
         shutdown_timeout=patience_s,
-        handler_cancellation=True,  # of what nobody waits for any more, a play for one
+        handler_cancellation=True,  # when the client disconnects, for instance a play
     )
     await runner.setup()
     try:

@@ -1,6 +1,6 @@
 """Speaks HTTP over the control socket of an engine of this machine.
 
-With the standard library alone: whoever completes a word in a shell waits for the imports.
+With the standard library alone: completion in a shell waits for the imports.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def engines_of(roots: Iterable[Path]) -> list[tuple[LocalEngine, Json]]:
     found = []
     for path in [path for root in roots for path in sorted(root.glob(_SOCKETS))]:
         engine = LocalEngine(path.parent, path.name)
-        # No socket, one that nobody listens on, one of another user: no engine for us.
+        # No socket, one without a listener, one of another user: no engine for us.
         with contextlib.suppress(OSError, http.client.HTTPException, ValueError):
             found.append((engine, engine.state()))
     return found

@@ -54,7 +54,7 @@ class PrintedPlays:
         if result.recap_stdout and (result.succeeded or not prints_all):
             self._frame(f"Ansible Task Status Event StdOut ({place})", result.recap_stdout)
         if self._prints_stdout and stdout_file is not None:
-            # Megabytes at times, from a disk and into a pipe that somebody must empty first.
+            # Megabytes at times, from a disk and into a pipe that a reader must empty first.
             await asyncio.to_thread(self._whole, f"Ansible Debug Result ({place})", stdout_file)
 
     def _task(self, key: Key, run_id: str, event: RunEvent) -> None:
@@ -119,7 +119,7 @@ class PrintedPlays:
 
 
 def _arguments_of(event: RunEvent) -> dict[str, object]:
-    """A task's arguments, which are empty unless Ansible is told to show them."""
+    """A task's arguments, which are empty unless Ansible is configured to show them."""
     arguments = event.data.get("task_args")
     return {"EventData.TaskArgs": arguments} if arguments else {}
 

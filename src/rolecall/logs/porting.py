@@ -1,4 +1,4 @@
-"""Tells conditions that the next ansible-core refuses: once for each place, however often it runs.
+"""Logs conditions that the next ansible-core refuses: once for each place, however often it runs.
 
 Ansible prints its warning in each run, among all else that a play says, and a play's output is read
 when something failed. These plays do not fail yet.
@@ -19,13 +19,13 @@ _MOST = 1000
 
 
 class BrokenConditionals:
-    """Remembers what was told, for the life of the process."""
+    """Remembers what was logged, for the life of the process."""
 
     def __init__(self) -> None:
         self._reported: set[tuple[str, int]] = set()
 
     def event(self, event: RunEvent) -> None:
-        """Log each place that was not told before."""
+        """Log each new place."""
         for found in broken_conditionals(event.stdout):
             place = (found.file, found.line)
             if place in self._reported or len(self._reported) >= _MOST:

@@ -1,6 +1,6 @@
 """Point the logging library at one stream, once, before anything is logged.
 
-Libraries are quiet unless asked: what they tell is rarely about anything that a reader of ours did.
+Libraries are quiet unless asked: their messages rarely help a reader of the engine's log.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ FigureRow = tuple[Sequence[str], float]  # values of the labels, and the figure
 _FAMILIES = {MetricKind.COUNTER: CounterMetricFamily, MetricKind.GAUGE: GaugeMetricFamily}
 _VALUES = {"True": 1.0, "False": 0.0}
 _WORD = re.compile(r"[A-Za-z][\w.,:/-]{0,62}\Z", re.ASCII)
-# They tell of runs, which are counted, and one of them changes with each.
+# They report runs, which are counted, and one of them changes with each.
 _OF_RUNS = frozenset({"Running", "Successful", "Failure"})
 
 
@@ -62,21 +62,21 @@ class ConditionFigures(Collector):
     """How each CR is, as its status said last."""
 
     def __init__(self) -> None:
-        self._reported: dict[Key, tuple[tuple[str, str, float], ...]] = {}
+        self._rows: dict[Key, tuple[tuple[str, str, float], ...]] = {}
 
-    def reported(self, key: Key, conditions: Iterable[Any]) -> None:
-        self._reported[key] = tuple(_rows_of(conditions))
+    def update(self, key: Key, conditions: Iterable[Any]) -> None:
+        self._rows[key] = tuple(_rows_of(conditions))
 
     def gone(self, key: Key) -> None:
-        self._reported.pop(key, None)
+        self._rows.pop(key, None)
 
     def forget_of(self, is_meant: Callable[[Key], bool]) -> None:
-        for key in [key for key in self._reported if is_meant(key)]:
-            del self._reported[key]
+        for key in [key for key in self._rows if is_meant(key)]:
+            del self._rows[key]
 
     def collect(self) -> Iterator[Metric]:
         family = _gauge(names.CONDITION)
-        for key, rows in self._reported.copy().items():
+        for key, rows in self._rows.copy().items():
             gvk = key.gvk
             place = [key.name, key.namespace, gvk.group, gvk.version, gvk.kind]
             for name, reason, value in rows:
@@ -156,7 +156,7 @@ def _gauge(name: MetricSpec) -> GaugeMetricFamily:
 
 
 class LateFigures(Collector):
-    """The rows of one metric, as whoever keeps them tells them."""
+    """The rows of one metric, read from its owner at each scrape."""
 
     def __init__(self, name: MetricSpec, rows: Callable[[], Iterable[FigureRow]]) -> None:
         self._name, self._rows = name, rows

@@ -1,6 +1,6 @@
 """What the engine counts: the `Telemetry` of a reconcile, and what others report through callbacks.
 
-Counters and histograms are the metrics library's. What somebody else already knows (the queue's depth,
+Counters and histograms are the metrics library's. What another part already knows (the queue's depth,
 when each CR was created) is not counted a second time but read when a scrape asks, so that ten thousand
 CRs cost one small dict entry each and nothing can drift.
 """
@@ -54,7 +54,7 @@ class EngineMetrics:
         more: Iterable[MetricSpec] = (),
     ) -> None:
         """`more`: beside those that the core counts."""
-        disable_created_metrics()  # type: ignore[no-untyped-call] # a series per series, for nobody
+        disable_created_metrics()  # type: ignore[no-untyped-call] # a series more for each, of no use
         self._registry = CollectorRegistry()
         ProcessCollector(registry=self._registry)
         self._api_host = api_host
@@ -135,7 +135,7 @@ class EngineMetrics:
         self.of(names.PHASE, GVK=str(gvk), phase=phase).observe(seconds)
 
     def tasks_ran(self, way: str, count: int) -> None:
-        """A run told how many tasks it ran, and how."""
+        """A run reported how many tasks it ran, and how."""
         self.of(names.TASKS, way=way).inc(count)
 
     def warm_state(self, state: str) -> None:
@@ -152,12 +152,12 @@ class EngineMetrics:
         self._conditions.gone(key)
 
     def conditions(self, key: Key, conditions: Iterable[Any]) -> None:
-        """What a CR's status says; not of one that is gone, since nobody would take it out again."""
+        """What a CR's status says; not of one that is gone, since its series would stay."""
         if key in self._created:
-            self._conditions.reported(key, conditions)
+            self._conditions.update(key, conditions)
 
     def forget_of(self, is_meant: Callable[[Key], bool]) -> None:
-        """Another replica tells what the status of these CRs says."""
+        """Drop the conditions of these CRs, which another replica reports now."""
         self._conditions.forget_of(is_meant)
 
     def api_call(self, verb: str, resource: str, code: int, seconds: float) -> None:

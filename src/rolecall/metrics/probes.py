@@ -1,8 +1,8 @@
 """What `/healthz` and `/readyz` answer: named checks, in the words of every Kubernetes component.
 
 A check is asked at each request and says what is wrong, or nothing. The reasons are shown: they name
-kinds and parts of the engine, which whoever may probe may know, and a probe that says only "failed" has
-never helped anybody.
+kinds and parts of the engine, which every client that may probe may know, and a probe that says only
+"failed" does not help.
 """
 
 from __future__ import annotations

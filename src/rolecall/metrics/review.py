@@ -16,7 +16,7 @@ from rolecall.log_fields import log_fields
 
 _logger = logging.getLogger(__name__)
 _KEPT_S = 60.0
-# More tokens than any cluster has scrapers: beyond, somebody is guessing.
+# More tokens than any cluster has scrapers: more of them come from guesses.
 _MOST_KEPT = 256
 
 

@@ -27,7 +27,7 @@ _LARGEST_REQUEST = 64 * 1024
 def metrics_app(
     metrics: EngineMetrics, roles: RoleMetrics, reviewer: Reviewer | None
 ) -> web.Application:
-    """`/metrics`, for whoever the reviewer lets in; everybody where there is none."""
+    """`/metrics`, for clients that the reviewer admits; for all where there is no reviewer."""
 
     def render() -> bytes:
         return metrics.exposition() + roles.exposition()

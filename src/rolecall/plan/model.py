@@ -1,10 +1,10 @@
 """What a plan comes to: the objects that a run would create, change and delete, and by which task.
 
-How sure each is, is told with it:
+Each comes with its certainty:
 
 - *exact*: the API server itself said what would be there;
 - *approximate*: it judged what we made of a patch, or judged it in another namespace;
-- *unknown*: nobody can tell; from the first such thing on, what follows is unknown as well.
+- *unknown*: it cannot be computed; from the first such thing on, what follows is unknown as well.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 The first two follow their RFCs (7386, 6902) to the letter. A strategic patch needs to know by which
 field the elements of a list are merged, which Kubernetes keeps in its Go types: the table below holds
 the lists that manifests patch. A list that is not in it is replaced, as Kubernetes does for one
-without a merge key. What comes out is judged by the API server afterwards; that it came out of here
-is told (*approximate*).
+without a merge key. The API server judges the outcome afterwards; the plan reports that it was computed
+here (*approximate*).
 """
 
 from __future__ import annotations

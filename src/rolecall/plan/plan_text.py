@@ -1,4 +1,4 @@
-"""From what happened in a plan's world to what is told: objects, with their tasks and certainty."""
+"""Turns what happened in a plan's world into its report: objects, with their tasks and certainty."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ def foreseen_of_plan(
         identity = ObjectIdentity(place.group, place.resource, place.namespace, place.name)
         found = Overlaid(identity, place.version, each.before, each.after, written_at_s=[inf])
         _doubt_what_follows(found, world, record, left_out)
-        reported = _planned(replace(found, written_at_s=[]), record, hide)
-        planned += [replace(reported, how=each.how)] if reported is not None else []
+        one = _planned(replace(found, written_at_s=[]), record, hide)
+        planned += [replace(one, how=each.how)] if one is not None else []
     return planned
 
 

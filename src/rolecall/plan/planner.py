@@ -2,7 +2,7 @@
 
 The play is the CR's own, as the engine would run it now, warm. It never acts outside of the API
 (`rolecall_warm.hooks.planned`), and what it asks the API server for is answered by a `PlanWorld`. What
-is told afterwards comes from three places: the overlay (which objects), the run's notes (which task
+is reported afterwards comes from three places: the overlay (which objects), the run's notes (which task
 made which request, by time), and the notes of the run child (what was left out).
 """
 

@@ -2,8 +2,8 @@
 
 What the plan did not touch is asked of the API server as it came, and answered as it answers. A list
 with something of the plan in it is asked whole, as JSON, and mended: what the plan wrote is taken out
-and put in again where labels match. Of field selectors only names can be told; what else they would
-say of an object that is not stored nobody knows.
+and put in again where labels match. Of field selectors only names can be evaluated: how others match an
+object that is not stored, only the API server knows.
 """
 
 from __future__ import annotations

@@ -170,7 +170,7 @@ class Trials:
         return found is not None and found.before is not None and found.now is None
 
     async def _free_name(self, asked: PlayRequest, server: ApiServer, place: str, name: str) -> str:
-        """This name where it is free there, else one that nobody has."""
+        """This name where it is free there, else one that is."""
         path = f"{_collection(asked, place)}/{quote(name, safe='')}"
         said = await server.send("GET", path, accept=JSON_TYPE)
         return name if said.code == 404 else f"{name[:40].rstrip('-.')}-{uuid.uuid4().hex[:8]}"

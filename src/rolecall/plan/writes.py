@@ -136,7 +136,7 @@ class Writes:
         return object_said(tried.found, asked.accept, 201)
 
     async def _created_encoded(self, asked: PlayRequest, server: ApiServer) -> Said:
-        """A create in a format that is not read here; the answer is, and tells the name."""
+        """A create in a format that is not read here; the answer is, and has the name."""
         data, namespace = asked.body, scope_of(asked)
         if asked.owner is not None:
             data = asked.owner.of_new_encoded(

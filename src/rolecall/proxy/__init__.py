@@ -1,6 +1,6 @@
 """The plays' way to the API server: a credential for each run, an owner on everything that is created.
 
-`Proxy.issue_access` hands out kubeconfigs; whoever follows dependents implements `DependentSink`.
+`Proxy.issue_access` hands out kubeconfigs; a follower of dependents implements `DependentSink`.
 """
 
 from rolecall.proxy.dependent_finder import DependentSink

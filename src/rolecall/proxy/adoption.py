@@ -1,12 +1,12 @@
-"""Takes over objects that were there before the role first wrote them, or says that nobody owns them.
+"""Adopts objects that were there before the role first wrote them, or reports that they have no owner.
 
 Promise: an object that names any owner is never touched. One without gets the owner of the run that
 wrote it, where it carries the annotations that name this CR, or where `--adopt` asks for it; else
-the CR is told of it by an Event, once an object. Creates have their owner, and
-nothing happens in runs for a CR that is being deleted.
+an Event on the CR reports it, once an object. Creates have their owner, and nothing happens in runs for
+a CR that is being deleted.
 
 The answer to a play's write has the object, so a look costs nothing. An adoption is one more request,
-bound to the version that was seen: whoever wrote in between wins, and the next run tries again. That is
+bound to the version that was seen: a write in between wins, and the next run tries again. That is
 why two steps do no harm here, as they would for a create: nothing is lost where the second one fails.
 Adding the owner to the play's own request was rejected: a JSON patch or a merge patch cannot say "only
 where there is no owner", and a read before each would be paid by all.
@@ -32,11 +32,11 @@ from rolecall.proxy.run_credentials import RunCredential
 from rolecall.reconcile import EventRecorder
 
 NOT_OWNED = "NotOwned"
-# What is remembered as told; beyond that, an object may be named once more.
+# The number of reported objects that are remembered; beyond that, an object may be reported once more.
 _REMEMBERED = 4096
 
 _Metadata = Mapping[str, Any]
-# Whether an object that nobody owns had this owner, and gets it back when the run is over.
+# Whether an object without an owner had this owner, and gets it back when the run is over.
 WasOwned = Callable[[Owner, str], Awaitable[bool]]
 
 
@@ -45,7 +45,7 @@ async def never_owned(_owner: Owner, _uid: str) -> bool:
 
 
 class Adoption:
-    """What becomes of objects that plays write and nobody owns."""
+    """What becomes of objects that plays write and that have no owner."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class Adoption:
     async def note_written(
         self, exchange: Exchange, sent: object, media_type: str, answer: bytes
     ) -> bytes:
-        """A play's write was answered with the object as it is now; returns what the play is told."""
+        """Handle the object in the answer to a play's write; returns the answer for the play."""
         metadata = self._finder.note_write(media_type, answer)
         # A create says its name in the body alone, or leaves it to the server.
         self._finder.note_asked(exchange.credential.owner, exchange.info, metadata.get("name"))
@@ -120,7 +120,7 @@ class Adoption:
         is_free = OWNER_ANNOTATION not in (metadata.get("annotations") or {})
         if not is_free and not names_owner(metadata, owner):
             return False
-        # Whoever speaks of owners means it: this is how a role gives an object up.
+        # A write that names owners means it: this is how a role gives an object up.
         return not (isinstance(sent, bytes) and b"ownerReferences" in sent)
 
     async def _adopt(

@@ -1,7 +1,7 @@
 """The proxy's own answers, in the shape of the API server's: a `Status` that every client can read.
 
 Promise: they say what failed and why, never what was sent; a cause named `Proxy`
-tells them from the API server's own.
+distinguishes them from the API server's own.
 """
 
 from __future__ import annotations

@@ -208,5 +208,5 @@ def _made_plain(node: yaml.Node, known: dict[int, Any]) -> Any:
 
 
 def _key_text(key: yaml.Node) -> str:
-    """Nobody asks for a key that is no text; writing it out could take for ever."""
+    """The text of a scalar key; others are never looked up, and serializing one could take for ever."""
     return str(key.value) if isinstance(key, yaml.ScalarNode) else ""

@@ -1,6 +1,6 @@
 """Learns which kinds a watch's plays make, and which writes were theirs.
 
-Promise: whoever follows dependents is told of a kind when a play created one, and again after a restart
+Promise: the follower of dependents learns of a kind when a play created one, and again after a restart
 when a read shows an object owned by the CR of that run, in a GET, a list, a table or a watch; only of
 kinds that the watch wants followed. Each kind and namespace found in reads is reported once; after
 that, its reads are not searched. Only JSON is searched: a read in protobuf shows nothing.
@@ -36,15 +36,15 @@ from rolecall.workqueue import Key
 _logger = logging.getLogger(__name__)
 # Longer than any sensible array of owner references that two pieces of an answer could cut in half.
 _OVERLAP = 16 * 1024
-# What is remembered as told; beyond that everything may be told once more.
+# The number of findings that are remembered; beyond that each may be reported once more.
 _REMEMBERED = 4096
-# Events are told once and expire. To follow them would cost a watch on all Events of the cluster, and
+# Events are posted once and expire. To follow them would cost a watch on all Events of the cluster, and
 # bring each CR back when its Event has expired.
 _GROUPS_OF_EVENTS = ("", "events.k8s.io")
 
 
 class DependentSink(Protocol):
-    """Whoever follows dependents; calls are cheap, may repeat, and must not block or raise."""
+    """Follows dependents; calls are cheap, may repeat, and must not block or raise."""
 
     def note(
         self, owner_kind: Gvk, dependent_kind: Gvk, *, by_annotation: bool, namespace: str

@@ -70,7 +70,7 @@ class DiscoveryDocuments:
         self._settles_at = self._clock.monotonic() + _SETTLING_S
 
     def can_answer(self, exchange: Exchange) -> bool:
-        """Whether a request reads a discovery document, as everybody sees it."""
+        """Whether a request reads a discovery document that is the same for every user."""
         if exchange.method != "GET" or exchange.info.is_resource:
             return False
         names = {name.lower() for name in exchange.headers}
@@ -97,7 +97,7 @@ class DiscoveryDocuments:
         async with self._forwarder.send(exchange, None, headers=headers) as response:
 
             def keep(body: bytes) -> None:
-                # Read before somebody said `forget`: what came may be older than that.
+                # Read before a call of `forget`: what came may be older than that.
                 if now >= self._settles_at and _is_sound(response, body):
                     self._keep(place, _Document(body, _headers_of(response), now))
 

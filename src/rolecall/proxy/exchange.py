@@ -60,7 +60,7 @@ class Exchange:
         exchange = cls(request, credential, info, url.raw_path_qs, headers, at_s)
         exchange.follower = credential.follower.begin(exchange)
         if exchange.follower is not None or info.is_about_secrets:
-            # What is compressed tells nothing, and the play is on this machine.
+            # Compressed bytes cannot be searched, and the play is on this machine.
             headers["Accept-Encoding"] = "identity"
         return exchange
 
@@ -78,7 +78,7 @@ class Exchange:
 
     @property
     def impersonates(self) -> bool:
-        """Whether the play asks to be taken for somebody else."""
+        """Whether the play asks to impersonate another user."""
         return any(name.lower().startswith(_IMPERSONATING) for name in self.request.headers)
 
     @property

@@ -1,4 +1,4 @@
-"""What a play is told when a request could not be passed on: code and cause, for each way to fail.
+"""The answer to a play whose request could not be passed on: code and cause, for each way to fail.
 
 Leadership that was lost is a 503 without `Retry-After`, so clients do not repeat the request. Rejected:
 409, because `kubernetes.core` takes it on a create for an object that exists already, and kubectl sends

@@ -1,6 +1,6 @@
 """How extensions follow what a play asks for: each exchange, from its beginning to its end.
 
-Rejected: middleware that calls the next one. A fault of it could not be told from one of the proxy,
+Rejected: middleware that calls the next one. A fault of it would look like one of the proxy,
 and the request that it holds may have been sent on already.
 """
 
@@ -49,7 +49,7 @@ class ExchangeFollower:
         """What the play sent, as a whole."""
 
     def answering(self, code: int, media_type: str) -> None:
-        """The answer began; of a stream told once more at its end."""
+        """The answer began; of a stream reported once more at its end."""
 
     def answered(self, piece: bytes) -> None:
         """The next piece of the answer, or all of it."""

@@ -25,8 +25,9 @@ from rolecall.proxy.exchange import Exchange, end_to_end
 BODY_LIMIT = 3 * 1024 * 1024
 # Bodies up to this are handled in one piece; a write's answer above it is not noted as our own.
 SHORT_BODY = 256 * 1024
-# Answers about Secrets up to this: whoever masks their values must know them before the play does. Any
-# single Secret fits. All else waits while one is read, so a longer list is passed on piece by piece.
+# Answers about Secrets up to this: an extension that masks their values must know them before the play
+# does. Any single Secret fits. All else waits while one is read, so a longer list is passed on piece by
+# piece.
 SHORT_SECRETS = 2 * 1024 * 1024
 _CONNECT_S = 10.0
 # Longer than the API server takes to give up on an ordinary request by itself.
@@ -78,14 +79,14 @@ class Forwarder:
     def read(
         self, exchange: Exchange, accept: str
     ) -> AbstractAsyncContextManager[aiohttp.ClientResponse]:
-        """Read the object that a write is about, in the name of whoever writes it."""
+        """Read the object that a write is about, as the user of that write."""
         path, _, _ = exchange.target.partition("?")
         return self._client.request_raw("GET", path, headers=exchange.headers_to_read(accept))
 
     def merge(
         self, exchange: Exchange, body: bytes
     ) -> AbstractAsyncContextManager[aiohttp.ClientResponse]:
-        """Merge more into the object that a write was about, in the name of whoever wrote it."""
+        """Merge more into the object that a write was about, as the user of that write."""
         path, _, _ = exchange.target.partition("?")
         headers = exchange.headers_to_read(exchange.request.headers.get("Accept", "*/*"))
         headers["Content-Type"] = "application/merge-patch+json"
@@ -240,7 +241,7 @@ async def _in_pieces(body: bytes) -> AsyncIterator[bytes]:
 
 
 def _send_continue(request: web.BaseRequest) -> None:
-    """Tell a client that asked (curl, for large bodies) to go on with its body."""
+    """Allow a client that asked (curl, for large bodies) to go on with its body."""
     is_asked = request.headers.get("Expect", "").lower() == "100-continue"
     if is_asked and request.transport is not None:
         request.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")

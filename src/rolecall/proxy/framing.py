@@ -2,9 +2,9 @@
 
 The HTTP server takes more than RFC 9112 asks for, and hands on what it took as if it were plain: a
 method that makes a tunnel of the connection (`CONNECT`, after which a gateway would read the next
-request as somebody's bytes), a body that was coded twice (`gzip, chunked`) with the outer coding taken
-off alone, a version that has no such requests. The API server has a use for none of them, and no client
-sends them.
+request as bytes of another client), a body that was coded twice (`gzip, chunked`) with the outer coding
+taken off alone, a version that has no such requests. The API server has a use for none of them, and no
+client sends them.
 """
 
 from __future__ import annotations

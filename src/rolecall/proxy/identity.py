@@ -20,7 +20,7 @@ from rolecall.gvk import Gvk
 class Owner:
     """The CR that owns what a run makes; a cluster-scoped one has no namespace.
 
-    One without a UID is in no cluster (a file that somebody tries a role with): it can own nothing.
+    One without a UID is in no cluster (a file for a trial of a role): it can own nothing.
     """
 
     gvk: Gvk
@@ -55,7 +55,7 @@ def encode_identity(owner: Owner) -> str:
 
 
 def decode_identity(user_name: str) -> Owner | None:
-    """The owner that a user name names, in either base64 alphabet; None where it names nobody."""
+    """The owner that a user name encodes, in either base64 alphabet; None where it encodes none."""
     standard = user_name.replace("-", "+").replace("_", "/")
     padded = standard + "=" * (-len(standard) % 4)
     try:

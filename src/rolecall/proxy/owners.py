@@ -27,7 +27,7 @@ from rolecall.kube import (
 )
 from rolecall.proxy.identity import Owner
 
-# The shape of the references that we write; a reference with more in it is somebody else's.
+# The shape of the references that we write; a reference with more in it has another author.
 _OUR_FIELDS = {"apiVersion", "kind", "name", "uid"}
 
 Metadata = Mapping[str, Any]

@@ -32,15 +32,15 @@ def why_refused(exchange: Exchange) -> str:
     """Why a play of admission may not ask for it; empty where it may."""
     info = exchange.info
     if exchange.is_upgrade or info.verb == "proxy" or info.subresource in _REACHING_OUT:
-        return _reported("reaches into a pod or beyond the API server")
+        return _refusal("reaches into a pod or beyond the API server")
     if exchange.method in _READING:
         return ""
     if exchange.method == "POST" and is_review(info):
         return ""
-    if info.is_resource and info.subresource != "token" and _is_kept_by_no_one(exchange):
+    if info.is_resource and info.subresource != "token" and _is_dry_run(exchange):
         return ""
     what = f"{info.resource}/{info.subresource}".strip("/") or info.path
-    return _reported(f"would {info.verb} {what}")
+    return _refusal(f"would {info.verb} {what}")
 
 
 def is_review(info: RequestInfo) -> bool:
@@ -48,14 +48,14 @@ def is_review(info: RequestInfo) -> bool:
     return info.resource in _REVIEWS.get(info.group, ())
 
 
-def _is_kept_by_no_one(exchange: Exchange) -> bool:
+def _is_dry_run(exchange: Exchange) -> bool:
     if exchange.method == "DELETE" and exchange.request.body_exists:
         return False
     said = exchange.request.rel_url.query.getall("dryRun", [])
     return bool(said) and all(value == "All" for value in said)
 
 
-def _reported(what: str) -> str:
+def _refusal(what: str) -> str:
     return (
         f"a play of admission has no side effects, and this request {what}; read instead, or ask with"
         " dryRun=All, and write in the role that reconciles"

@@ -47,7 +47,7 @@ class RefusedRights:
         if len(self._by_words) > _MOST_KEPT:
             del self._by_words[next(iter(self._by_words))]
 
-    def reported_by(self, text: str, needed: Sequence[str] = ()) -> str:
+    def hint_for(self, text: str, needed: Sequence[str] = ()) -> str:
         """The right that a failed task lacked, and the rule that grants all verbs that it needs.
 
         Empty where the task failed for another reason.

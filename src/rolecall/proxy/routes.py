@@ -106,7 +106,7 @@ class Routes:
         search = await self._search_for(exchange)
         headers = exchange.headers
         if search is not None:
-            # Compressed bytes tell nothing, and the play is on this machine.
+            # Compressed bytes cannot be searched, and the play is on this machine.
             headers = exchange.headers_with({"Accept-Encoding": "identity"})
         body = await body_to_send(exchange)
         async with self._forwarder.send(exchange, body, headers=headers) as response:

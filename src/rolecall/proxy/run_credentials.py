@@ -1,9 +1,9 @@
 """The credentials of the runs in flight: who may use the proxy now, and for which CR.
 
-Promise: a credential works from `issue` to `revoke` and at no other time, and by the right of whoever
-had it issued; a guess learns nothing from
-how long the answer took; requests still open when their run ends are cut, because whatever sends them
-then outlived the play and must not write in the name of its CR any longer.
+Promise: a credential works from `issue` to `revoke` and at no other time, and by the right of the turn
+that issued it; a guess learns nothing from how long the answer took; requests still open when their run
+ends are cut, because whatever sends them then outlived the play and must not write in the name of its
+CR any longer.
 
 Passwords are looked up by their SHA-256, so neither the lookup nor the comparison leaks a prefix. A
 signed token that needs no table was rejected: it could not be revoked.
@@ -49,7 +49,7 @@ class RunCredential:
     user_name: str  # the identity, as it stands in the kubeconfig
     password: str = field(repr=False)
     open_requests: set[asyncio.Task[object]] = field(default_factory=set, repr=False)
-    # What this run was told of the server's kinds: target and `Accept` of each document.
+    # The documents of the server's kinds that this run got: target and `Accept` of each.
     seen_documents: set[tuple[str, str]] = field(default_factory=set, repr=False)
     refused_rights: RefusedRights = field(default_factory=RefusedRights, repr=False)
     seen_secrets: SeenSecrets = field(default_factory=SeenSecrets, repr=False)

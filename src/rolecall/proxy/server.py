@@ -1,6 +1,6 @@
 """The proxy itself: the plays' only way to the API server.
 
-Promise: listens on loopback alone; answers nobody who does not hold the credential of a run in flight;
+Promise: listens on loopback alone; answers only clients with the credential of a run in flight;
 reads pass through live, creates get their owner, discovery comes from memory. What goes wrong on the
 way is answered as a `Status` with its cause. Bodies, credentials and object names are never logged.
 
@@ -134,7 +134,7 @@ class Proxy:
             self._record = None
 
     def forget_kinds(self) -> None:
-        """Somebody changed a CRD: read discovery anew."""
+        """A CRD changed: read discovery anew."""
         self._routes.forget_kinds()
 
     @asynccontextmanager
@@ -196,8 +196,8 @@ class Proxy:
         kubeconfig: Path | None = None
         try:
             kubeconfig = write_kubeconfig(credential, self.port, self._settings.folder)
-            reported_by, seen = credential.refused_rights.reported_by, credential.seen_secrets.take
-            yield RunAccess(kubeconfig, reported_by, credential.follower, seen)
+            missing_right, seen = credential.refused_rights.hint_for, credential.seen_secrets.take
+            yield RunAccess(kubeconfig, missing_right, credential.follower, seen)
         finally:
             self._run_credentials.revoke(credential)
             self._routes.end(credential, cr)

@@ -2,7 +2,7 @@
 
 A run without effect has one: all that its play asks for comes here, but for discovery. It decides
 what the API server is asked, under the engine's login and in the play's name. Requests and answers are
-whole, and in plain values, so that whoever makes a world needs to know nothing of HTTP libraries.
+whole, and in plain values, so that the author of a world need not know HTTP libraries.
 
 What opens a stream comes here as well, to be refused: a world answers once.
 """
@@ -78,7 +78,7 @@ class Said:
 
 
 class ApiServer(Protocol):
-    """The API server, asked in the name of whoever asked the world."""
+    """The API server, asked as the user that asked the world."""
 
     async def send(
         self, method: str, target: str, *, accept: str, media_type: str = "", body: bytes = b""

@@ -1,6 +1,6 @@
 """The objects that runs of a CR asked for by name: only of those do owners from elsewhere count.
 
-An annotation may name an owner in another namespace, and a reference one without a namespace. Anybody
+An annotation may name an owner in another namespace, and a reference one without a namespace. Any user
 can write such a name on an object of their own, and would start a run of another tenant's CR with each
 change of it. So the owner is believed where its runs made, changed or read that very object by name.
 

@@ -1,4 +1,4 @@
-"""What is kept of a CR between two events: enough to tell whether it changed, and in what way."""
+"""What is kept of a CR between two events: enough to see whether it changed, and in what way."""
 
 from __future__ import annotations
 

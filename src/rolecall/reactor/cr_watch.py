@@ -3,8 +3,8 @@
 Promise: every change that the watch's predicates let through (see `known_crs`) brings its key into
 the queue, and nothing that happens to one watch, or to one namespace of it, touches another. What is
 in the way is logged once with its way out, and tried again: at once when the kind's CRD changes, else
-with growing pauses. What is known of a kind that is missing stays known until its CRD is told to be
-deleted: a server that starts lacks its kinds for a moment, too.
+with growing pauses. What is known of a kind that is missing stays known until an event deletes its
+CRD: a server that starts lacks its kinds for a moment, too.
 """
 
 from __future__ import annotations

@@ -1,15 +1,15 @@
-"""Watches the objects that plays make, so that whoever changes or deletes one brings its CR back.
+"""Watches the objects that plays make, so that a change or deletion of one brings its CR back.
 
 Promise: `note` is cheap, may be called as often as one likes and never blocks; from the end of the
 kind's first list on, an update or delete of such an object brings the keys of its owners, in every
 namespace mode. What changes before looks like a create and waits for the period. A create never does,
 nor a status write, nor what a play itself wrote. A kind that cannot be watched, for want of a right or
 because it does not exist, is named once with the way out and tried again; it counts as watched only
-once it is, and no longer than it is. Each stream is supervised: a bug in it is told, and it begins
+once it is, and no longer than it is. Each stream is supervised: a bug in it is logged, and it begins
 anew.
 
 One stream serves a kind and namespace, whatever the number of watches whose plays make it. Nothing
-is kept of objects that nobody owns. Where the operator watches all namespaces, so do the streams;
+is kept of objects without an owner. Where the operator watches all namespaces, so do the streams;
 where it is bound to some, each has its own, and cluster-scoped dependents are left alone, as it may
 have no rights outside of them.
 """
@@ -124,19 +124,19 @@ class DependentInformers:
         self._own_writes.note_deletion(uid, is_ours=is_ours)
 
     def is_watched(self, dependent_kind: Gvk, namespace: str = "") -> bool:
-        """Whether every change of a kind is told; in all namespaces, where `namespace` is empty."""
+        """Whether every change of a kind is seen; in all namespaces, where `namespace` is empty."""
         places = ((dependent_kind, namespace), (dependent_kind, ""))
         found = [self._objects[place] for place in places if place in self._objects]
         return any(objects.is_synced for objects in found)
 
     @property
     def lacking(self) -> list[str]:
-        """The kinds of which not every change is told now: their drift waits for the period."""
+        """The kinds of which not every change is seen now: their drift waits for the period."""
         wanting = {kind for (kind, _), objects in self._objects.items() if not objects.is_synced}
         return sorted(map(str, wanting))
 
     def note_of_lacking(self) -> str:
-        """The same for whoever asks whether the engine is ready; empty: nothing lacks."""
+        """The same, as a note of the readiness probe; empty: nothing lacks."""
         lacking = ", ".join(self.lacking)
         return f"not every change is seen: {lacking}" if lacking else ""
 

@@ -1,8 +1,8 @@
 """What of an object counts as changed: all but what servers and controllers keep there for themselves.
 
 Left out are `status`, `resourceVersion` and `managedFields`. The Go operator leaves out only the
-times of the latter, and therefore runs once more when somebody writes a status for the first time,
-though nothing else changed; whoever changes a field that matters is seen by that field.
+times of the latter, and therefore runs once more when a client writes a status for the first time,
+though nothing else changed; a change of a field that matters shows in that field.
 
 Left out, too, is what Kubernetes' own controllers note on an object: the revision of a Deployment, the
 volume that a claim got. Otherwise each creation brings a second run. They are known by their names, as

@@ -68,7 +68,7 @@ class _Waiting:
     involved: Json
     message: str
     times: int
-    hand: RightToAct | None  # of whoever said it last
+    hand: RightToAct | None  # of the last repetition
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,7 @@ class ApiEventRecorder:
             except ForbiddenError as failure:
                 self._say_refused(failure)
             except ClusterError as failure:
-                # An Event that is lost harms nobody; the status says the same.
+                # A lost Event does no harm; the status says the same.
                 _logger.debug("could not post an Event", extra=log_fields(why=failure.message))
             finally:
                 self.posting_for = None

@@ -1,4 +1,4 @@
-"""Tells of CRDs that come, change and go, so that nobody has to look for them.
+"""Reports CRDs that come, change and go, so that no other part has to look for them.
 
 One stream over the metadata of all CRDs, which is small; their schemas, which are not, stay where
 they are. The name of a CRD is `<plural>.<group>`, so metadata says whose kinds changed.
@@ -20,14 +20,14 @@ _logger = logging.getLogger(__name__)
 
 
 class KnownCrds:
-    """The CRDs, as last told by their informer."""
+    """The CRDs, as their informer last reported them."""
 
     wants_metadata_only = True
 
     def __init__(
         self, on_changed: Callable[[str], None], on_removed: Callable[[str, str], None]
     ) -> None:
-        """Of whatever happens to a kind, its group is told; of one that is gone also the plural."""
+        """`on_changed` gets the group of each event; `on_removed` also the plural of a deleted kind."""
         self._on_changed = on_changed
         self._on_removed = on_removed
         self._versions: dict[str, str] = {}  # of each CRD by name
@@ -59,7 +59,7 @@ class KnownCrds:
             )
 
     def on_synced(self, is_synced: bool) -> None:
-        """Nobody waits for it."""
+        """Ignored: nothing waits for it."""
 
     def _learn(self, crd: Json) -> None:
         name, version = crd["metadata"]["name"], crd["metadata"].get("resourceVersion")

@@ -4,7 +4,7 @@ Promise: a create or delete always does, an update only where `metadata.generati
 kinds that have none (Secret, ConfigMap), where anything changed; with `watchAnnotationsChanges` also
 where the annotations did. So writing status, labels or finalizers does not. A selector is asked about
 the labels that the object has now. Lists follow the same rule: what was known and is not listed was
-deleted, and the same state told twice counts once. Keys of the first list get urgency `STARTUP`, so
+deleted, and the same state seen twice counts once. Keys of the first list get urgency `STARTUP`, so
 that edits go first. Ours: pausing and resuming always count, since a CR that was resumed must not wait
 for its period.
 
@@ -50,7 +50,7 @@ class SyncState(Enum):
 
 
 class KnownCrs:
-    """The CRs of one watch in one namespace (or all), as last told by their informer."""
+    """The CRs of one watch in one namespace (or all), as their informer last reported them."""
 
     def __init__(
         self,
@@ -156,7 +156,7 @@ class KnownCrs:
     def on_history_lost(self) -> None:
         """The store was set back: what is known of CRs never happened.
 
-        Their keys are kept, to be told of those that are gone. A generation that comes again may be
+        Their keys are kept, to report those that are gone. A generation that comes again may be
         another edit, so the next list brings every CR. The cause is not that of a start, where runs
         may be skipped: a version that comes again, of what they read, may be another as well.
         """
@@ -165,7 +165,7 @@ class KnownCrs:
         self._memos = {place: memo._replace(version=_LOST) for place, memo in self._memos.items()}
 
     def lose_all(self) -> None:
-        """The kind is gone, and with it every CR, whether that was told or not."""
+        """The kind is gone, and with it every CR, with or without an event for each."""
         for place in tuple(self._memos):
             self._lose(place)
         self._unlisted = set()  # a list may be on its way

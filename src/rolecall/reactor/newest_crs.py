@@ -1,12 +1,12 @@
 """The objects of CRs as streams and first lists brought them, until the turns of their keys begin.
 
 A turn whose object has just come by the stream need not read it. Kept is the line as the server sent
-it, a fifth of the object decoded, and only while its key waits. So a CR that nobody edits costs
+it, a fifth of the object decoded, and only while its key waits. So a CR that is not edited costs
 nothing here, and a burst of edits or a start no more than `_MOST_BYTES`: some 10,000 CRs of a usual
 size; the turns of all others read theirs.
 
 Promise: `take` gives an object once, and never an older one than the event that brought its key. It
-may be older than a write of ours whose event is under way: who writes on top of it names its version,
+may be older than a write of ours whose event is under way: a write on top of it names its version,
 and is refused then.
 """
 
@@ -52,17 +52,17 @@ class NewestCrs:
             self._bytes += len(line)
 
     def renew(self, key: Key, line: bytes) -> None:
-        """An event that brings nobody: what is kept of its object is replaced."""
+        """An event that brings no key: what is kept of its object is replaced."""
         if key in self._lines:
             self.keep(key, line)
 
     def take(self, key: Key) -> Json | None:
-        """The object as it was last told; None where its turn has to read it."""
+        """The object as the last event had it; None where its turn has to read it."""
         line = self.drop(key)
         return object_of(line) if line else None
 
     def keep_only(self, is_kept: Callable[[Key], bool]) -> None:
-        """Nobody here will take the others."""
+        """Drop the others, whose turns this replica will not take."""
         for key in [key for key in self._lines if not is_kept(key)]:
             self.drop(key)
 

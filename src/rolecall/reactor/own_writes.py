@@ -1,10 +1,10 @@
 """Remembers what plays and the engine wrote, so that the events of these writes are no news.
 
 A play that changes a dependent of its CR needs no further run to see its own change. A dependent of
-another CR brings nobody either: who wrote is not noted with a write, so that CR sees it at its period.
-The Go operator starts a run, and where a role never converges, another, without end. The same goes for
-the engine and a CR of a kind without generation, each of whose versions counts: writing its status
-would bring it for ever.
+another CR does not run it either: its owner is not noted with a write, so that CR sees it at its
+period. The Go operator starts a run, and where a role never converges, another, without end. The same
+goes for the engine and a CR of a kind without generation, each of whose versions counts: writing its
+status would bring it for ever.
 
 The memory is short and bounded: an event follows its write within milliseconds, and a note that was
 lost costs one superfluous run.
@@ -57,7 +57,7 @@ class OwnWrites:
             self._before.pop(mark, None)
 
     def forget(self) -> None:
-        """The store was set back: a version that comes again may be anybody's."""
+        """The store was set back: a version that comes again may be of any writer."""
         self._before.clear()
 
     def deletes(self, uid: str) -> bool:
@@ -69,7 +69,7 @@ class OwnWrites:
         return _mark(uid, resource_version) in self._before
 
     def made_all_since(self, uid: str, before: str, resource_version: str) -> bool:
-        """Whether nobody else had a hand in what lies between two versions.
+        """Whether all versions between these two were our own writes.
 
         The last one being ours is not enough: a stream that was down shows the last one only.
         """

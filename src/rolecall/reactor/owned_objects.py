@@ -30,7 +30,7 @@ _logger = logging.getLogger(__name__)
 
 
 class OwnedObjects:
-    """The dependents of one kind and namespace (or all), as last told by their informer."""
+    """The dependents of one kind and namespace (or all), as their informer last reported them."""
 
     def __init__(
         self,
@@ -74,9 +74,9 @@ class OwnedObjects:
         self._unlisted = set(self._memos)
 
     def on_listed(self, item: Json) -> None:
-        """An object that exists: news only if it was known and differs, whoever wrote it last.
+        """An object that exists: news only if it was known and differs, by any writer.
 
-        What lies between was not told, and may be a person's edit that a play's write came after.
+        What lies between was not seen, and may be a person's edit that a play's write came after.
         """
         uid = _uid_of(item["metadata"])
         self._unlisted.discard(uid)
@@ -167,7 +167,7 @@ class OwnedObjects:
         return digest_of(document, is_metadata_only=False, is_claim=is_claim)
 
     def _drift_of(self, metadata: Json, *, is_gone: bool = False) -> Cause:
-        """What is gone without a word is told by its kind: names are not kept."""
+        """Name the object; one that is gone without an event by its kind alone: names are not kept."""
         what = f"{self._resource.gvk.kind} {metadata.get('name') or ''}".rstrip()
         return Cause(f"drift of {what}, which is gone" if is_gone else f"drift of {what}")
 
@@ -184,7 +184,7 @@ def warn_of_dependents(kind: Gvk, failure: ClusterError) -> None:
 
 
 def _uid_of(metadata: Json) -> str:
-    """What tells objects apart; those of aggregated servers may have a name only."""
+    """What identifies an object; those of aggregated servers may have a name only."""
     return str(metadata.get("uid") or f"{metadata.get('namespace', '')}/{metadata['name']}")
 
 

@@ -1,7 +1,7 @@
 """Reads from an object who owns it: by references, or by annotations where those are illegal.
 
 Group and kind count, neither version nor uid, as owners of another version of a kind are owners all
-the same. The two annotations are those that the Go operator writes and that documentation tells
+the same. The two annotations are those that the Go operator writes and that documentation asks
 people to use.
 """
 
@@ -26,7 +26,7 @@ class Interest:
 
 
 def keys_of(metadata: Mapping[str, Any], interests: Iterable[Interest]) -> Iterator[Key]:
-    """The keys of all owners that somebody is interested in."""
+    """The keys of all owners that one of the interests includes."""
     for interest in interests:
         if interest.by_annotation:
             yield from _annotated(metadata, interest.owner_kind)

@@ -1,4 +1,4 @@
-"""Growing pauses between attempts, that somebody with good news can cut short."""
+"""Growing pauses between attempts, that good news can cut short."""
 
 from __future__ import annotations
 

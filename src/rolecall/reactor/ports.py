@@ -1,4 +1,4 @@
-"""Whom the reactor tells, and what its informers call, as small Protocols."""
+"""What the reactor reports to, and what its informers call, as small Protocols."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ class InformerHandler(Protocol):
         ...
 
     def on_trouble(self, failure: ClusterError) -> None:
-        """It does not work for now; told once until it works again."""
+        """It does not work for now; called once until it works again."""
         ...
 
     def on_synced(self, is_synced: bool) -> None:
-        """Whether every change is told from now on, or not any more; may repeat itself."""
+        """Whether every change is seen from now on, or not any more; may repeat itself."""
         ...

@@ -102,18 +102,18 @@ class Reactor:
 
     def on_crd_change(self, group: str) -> None:
         """A CRD of this group came, changed or went."""
-        self._report_of_kinds()
+        self._notify_of_kinds()
         for each in self._watches:
             if each.watch.gvk.group == group:
                 each.on_kind_changed()
 
-    def _report_of_kinds(self) -> None:
-        for report in self._on_kinds_change:
-            report()
+    def _notify_of_kinds(self) -> None:
+        for notify in self._on_kinds_change:
+            notify()
 
     def on_crd_removed(self, plural: str, group: str) -> None:
         """A CRD is gone, and with it all CRs of its kind."""
-        self._report_of_kinds()
+        self._notify_of_kinds()
         for each in self._watches:
             if each.watch.gvk.group == group:
                 each.on_kind_removed(plural)

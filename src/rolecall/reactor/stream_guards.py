@@ -4,7 +4,7 @@ Promise: each refusal is reported once and retried with growing pauses, so a rig
 is found. A stream that fell silent is not trusted, not even its version.
 
 An API server that was restored from an older state says nothing of it: a watch from a version that it
-has not reached yet is accepted, and what happens until it is reached is reported to nobody. So versions
+has not reached yet is accepted, and what happens until it is reached is not reported. So versions
 are compared: of each event, of each list, and before a stream is continued. What went back is listed
 again. One list may come from a server that lags behind another; where they stay behind, the history is
 lost, and the handler must forget it: an edit may bring the generation that another edit had. Rejected:

@@ -63,7 +63,7 @@ class ActiveRun:
     handle: RunHandle | None = None
     cancelled: str = ""  # why it was ended early
     is_stopped: bool = False  # for a person who asked for it
-    ran: Mapping[str, object] = field(default_factory=dict)  # what the log shall tell of the run
+    ran: Mapping[str, object] = field(default_factory=dict)  # what the log says of the run
     result: RunResult | None = None  # once it is over
     trail: TurnTrail | None = None  # the same
     progress: Progress | None = None  # while the run is in flight
@@ -238,7 +238,7 @@ class ActiveRuns:
         )
 
     async def _withheld(self, key: Key, due: DueRun) -> frozenset[str]:
-        """Keys of spec that the play does not get; told of with each run, as an Event once."""
+        """Keys of spec that the play does not get; logged with each run, and an Event once."""
         found = await self._ports.spec_keys.withheld(
             due.watch, due.cr, is_finalizer=due.is_finalizer
         )

@@ -45,9 +45,7 @@ def period_of(cr: Json, watch: Watch) -> float:
         return watch.reconcile_period_s
     asked_s = parse_duration(text)
     if 0 < asked_s < SHORTEST_PERIOD_S:
-        _report_capped(
-            cr, PERIOD_ANNOTATION, text, f"{SHORTEST_PERIOD_S:g}s", "the shortest period"
-        )
+        _log_capped(cr, PERIOD_ANNOTATION, text, f"{SHORTEST_PERIOD_S:g}s", "the shortest period")
         return SHORTEST_PERIOD_S
     return asked_s
 
@@ -56,7 +54,7 @@ def verbosity_of(cr: Json, watch: Watch) -> int | None:
     """How many `v` a play gets, at most as many as the watch gives; None: the CR does not say."""
     asked = _integer(cr, VERBOSITY)
     if asked is not None and asked > watch.verbosity:
-        _report_capped(cr, VERBOSITY, asked, watch.verbosity, "`--ansible-verbosity` of its kind")
+        _log_capped(cr, VERBOSITY, asked, watch.verbosity, "`--ansible-verbosity` of its kind")
         return watch.verbosity
     return asked
 
@@ -68,7 +66,7 @@ def kept_artifacts_of(cr: Json, watch: Watch) -> int:
         return most
     asked = max(0, asked)
     if most and (asked == 0 or asked > most):
-        _report_capped(cr, MAX_ARTIFACTS, asked, most, "`maxRunnerArtifacts` of its watch")
+        _log_capped(cr, MAX_ARTIFACTS, asked, most, "`maxRunnerArtifacts` of its watch")
         return most
     return asked
 
@@ -134,7 +132,7 @@ def _annotation(cr: Json, name: str) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _report_capped(cr: Json, annotation: str, asked: object, used: object, limit: str) -> None:
+def _log_capped(cr: Json, annotation: str, asked: object, used: object, limit: str) -> None:
     metadata = cr["metadata"]
     place = {"namespace": metadata.get("namespace", ""), "name": metadata["name"]}
     fields = {**place, "annotation": annotation, "value": asked, "used": used, "limit": limit}

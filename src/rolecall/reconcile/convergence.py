@@ -1,7 +1,7 @@
-"""Notices a task that changes something on every run, though nobody edited the CR.
+"""Notices a task that changes something on every run, though the CR was not edited.
 
 Such a role and the world, or two of its own tasks, undo each other's work: every run changes a
-dependent, whose change asks for the next run. The loop cannot be told from honest repairs by one run,
+dependent, whose change asks for the next run. One run of the loop looks like an honest repair,
 so runs in a row are counted for each task. Nothing is held back on a user's edit, on a period or a
 retry; only turns that dependents ask for wait, longer each time: they are what such a loop feeds on.
 
@@ -42,7 +42,7 @@ class Convergence:
     def observe(self, key: Key, cr: Json, changed_tasks: Sequence[str], now: float) -> str | None:
         """Learn from a run that succeeded.
 
-        Returns what to tell: which tasks do not settle; an empty text where the run changed nothing;
+        Returns the message: which tasks do not settle; an empty text where the run changed nothing;
         None while that is not known.
         """
         if not changed_tasks:

@@ -1,4 +1,4 @@
-"""What Events tell: when the state of a CR changes, not every run.
+"""What Events report: changes of the state of a CR, not every run.
 
 First success, recovery, failure, timeout, a deletion that waits, pause, resumption, a
 task that never settles, one that says nothing for a minute, a status or finalizer that cannot be
@@ -32,11 +32,11 @@ _TIME_LIMITS = (Ending.TIMED_OUT, Ending.NO_PROGRESS)
 class CrEvents:
     def __init__(self, events: EventRecorder) -> None:
         self._events = events
-        # How the last run ended, for CRs whose status is not ours to write and so cannot tell.
+        # How the last run ended, for CRs whose status is not ours to write and so cannot show it.
         self._last: dict[Key, bool] = {}
 
     def succeeded(self, key: Key, before: Json, *, has_status: bool) -> None:
-        """Tell of the first success, and of one after a failure; `before` is the CR of the start."""
+        """Report the first success, and one after a failure; `before` is the CR of the start."""
         last = _last_of(before) if has_status else self._last.get(key)
         if has_status:
             self._last.pop(key, None)
@@ -48,27 +48,27 @@ class CrEvents:
             self._record(before, NORMAL, "Recovered", "The reconciliation succeeded again")
 
     def failed(self, key: Key, cr: Json, message: str, ending: Ending | None = None) -> None:
-        """Tell of a failure; the recorder knows whether it told the same before."""
+        """Report a failure; the recorder knows whether it reported the same before."""
         self._last[key] = False
         reason = "TimedOut" if ending in _TIME_LIMITS else "Failed"
         self._record(cr, WARNING, reason, message)
 
     def finalizer_failed(self, key: Key, cr: Json, message: str) -> None:
-        """Tell of a failure that holds up a deletion."""
+        """Report a failure that holds up a deletion."""
         self._last[key] = False
         self.deletion_waits(cr, message)
 
     def deletion_waits(self, cr: Json, message: str) -> None:
-        """Tell why a deleted CR is still there."""
+        """Report why a deleted CR is still there."""
         self._record(cr, WARNING, "DeletionWaits", message)
 
     def not_converging(self, before: Json, message: str) -> None:
-        """Tell once of tasks that do not settle."""
+        """Report tasks that do not settle, once."""
         if not is_true(conditions_of(before), NOT_CONVERGING):
             self._record(before, WARNING, "NotConverging", message)
 
     def no_output(self, cr: Json, where: str) -> None:
-        """Tell of a task that has said nothing for a minute; it may be hanging."""
+        """Report a task without output for a minute; it may hang."""
         place = f"in {where}" if where else "before the first task"
         self._record(cr, WARNING, "NoOutput", f"No output for a minute {place}; the run goes on")
 
@@ -80,11 +80,11 @@ class CrEvents:
         self._record(cr, NORMAL, "Resumed", "Resumed")
 
     def status_unwritable(self, cr: Json, message: str) -> None:
-        """Tell here what status cannot say."""
+        """Report here what status cannot say."""
         self._record(cr, WARNING, "StatusNotWritten", message)
 
     def finalizer_unwritable(self, cr: Json, message: str) -> None:
-        """Tell why a CR is not begun with, or not let go."""
+        """Report why a CR is not begun with, or not let go."""
         self._record(cr, WARNING, "FinalizerNotWritten", message)
 
     def forget(self, key: Key) -> None:

@@ -1,6 +1,6 @@
 """How extensions follow a run in flight, and what they publish of it for others to ask for.
 
-A finding is asked for by its type, so whoever asks need not know which extension makes it; where none
+A finding is asked for by its type, so its reader need not know which extension makes it; where none
 does, there is no finding.
 """
 

@@ -1,4 +1,4 @@
-"""Tells of a run while it is in flight: which task it is at, and when it says nothing for long.
+"""Reports a run while it is in flight: which task it is at, and when it has had no output for long.
 
 Status is written for long runs only, and seldom: a run of a few seconds costs no request more. Such a
 write is over before the last one of its run begins, so that it neither comes after it nor gets in its
@@ -19,7 +19,7 @@ from rolecall.reconcile.key_fields import key_fields
 from rolecall.reconcile.progress import Progress
 from rolecall.reconcile.reporter import Reporter
 
-# A run that is over by then is told by its result alone.
+# A run that is over by then is reported by its result alone.
 FIRST_REPORTED_S = 10.0
 REPORTED_EVERY_S = 30.0
 QUIET_S = 60.0
@@ -36,25 +36,25 @@ class InFlightReports:
         self._clock = clock
 
     @asynccontextmanager
-    async def reported(self, active: ActiveRun, due: DueRun) -> AsyncIterator[None]:
-        """Tell of the run while the context lasts; nothing is written any more when it is left."""
+    async def reporting(self, active: ActiveRun, due: DueRun) -> AsyncIterator[None]:
+        """Report the run while the context lasts; nothing is written any more when it is left."""
         report = _Report(self._reporter, self._clock, active, due)
-        telling = asyncio.create_task(report.keep_current(), name="in flight")
+        reporting = asyncio.create_task(report.keep_current(), name="in flight")
         try:
             yield
         finally:
-            await report.end(telling)
+            await report.end(reporting)
 
 
 class _Report:
-    """What was told of one run."""
+    """What was reported of one run."""
 
     def __init__(self, reporter: Reporter, clock: Clock, active: ActiveRun, due: DueRun) -> None:
         self._reporter, self._clock = reporter, clock
         self._active, self._due = active, due
         self._reported: Progress | None = None
         self._reported_at_s = -REPORTED_EVERY_S
-        self._quiet_in: Progress | None = None  # whose silence was told
+        self._quiet_in: Progress | None = None  # whose silence was reported
         self._is_writing = False
         self._is_over = False
 
@@ -73,17 +73,17 @@ class _Report:
                 extra=key_fields(self._active.key),
             )
 
-    async def end(self, telling: asyncio.Task[None]) -> None:
+    async def end(self, reporting: asyncio.Task[None]) -> None:
         self._is_over = True
         try:
             if self._is_writing:
                 bell = asyncio.ensure_future(self._clock.sleep(_LAST_WRITE_S))
-                await asyncio.wait({telling, bell}, return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait({reporting, bell}, return_when=asyncio.FIRST_COMPLETED)
                 bell.cancel()
         finally:
-            telling.cancel()
+            reporting.cancel()
             with suppress(asyncio.CancelledError):
-                await telling
+                await reporting
 
     def _report_silence(self, progress: Progress) -> None:
         quiet_s = self._clock.monotonic() - self._active.spoke_s
@@ -105,7 +105,7 @@ class _Report:
             self._active.newest = await self._reporter.in_flight(self._due.watch, known, progress)
             self._reported = progress
         except RolecallError as error:
-            # The end of the run writes again, and tells what is wrong then.
+            # The end of the run writes again, and reports what is wrong then.
             _logger.debug(
                 "could not write the current task to status",
                 extra=key_fields(self._active.key, error=str(error)),

@@ -14,7 +14,7 @@
     write what became of it, once
     choose the next time
 
-Level-based: nothing is remembered that the object could tell, and every turn may be the first after a
+Level-based: nothing is remembered that the object could show, and every turn may be the first after a
 restart. Whatever the API server says meanwhile has one answer: come back, read again, decide again. In
 particular a CR that vanished or was replaced half-way is not judged here; the next turn sees what is.
 
@@ -55,7 +55,7 @@ from rolecall.reconcile.recent_runs import RecentRuns
 from rolecall.reconcile.reporter import Reporter, RunReport
 from rolecall.reconcile.stopped_runs import StoppedRuns
 from rolecall.reconcile.taken_turn import ActiveTurn
-from rolecall.reconcile.verdict import UNABLE, reported_of_failure, verdict_of
+from rolecall.reconcile.verdict import UNABLE, failure_fields, verdict_of
 from rolecall.runner import Ending, RunResult, outcome_of
 from rolecall.status import (
     ObjectWriter,
@@ -105,7 +105,7 @@ class Reconciler:
         self._active_runs = ActiveRuns(ports, defaults or RunDefaults())
 
     async def reconcile(self, turn: Turn) -> Outcome:
-        """One turn of one key, which nobody else has in hand."""
+        """One turn of one key, which no other turn has in hand."""
         with self._active_runs.hold(turn) as active:
             try:
                 outcome = await self._outcome(turn, active)
@@ -143,11 +143,11 @@ class Reconciler:
         self._active_runs.stop(key, by)
 
     def end_runs_of(self, is_meant: Callable[[Key], bool], reason: str) -> None:
-        """End the runs in flight of keys that are handed over; status tells of it."""
+        """End the runs in flight of keys that are handed over, and report it in status."""
         self._active_runs.cancel_of(is_meant, reason)
 
     def lose_runs_of(self, is_lost: Callable[[Key], bool], reason: str) -> int:
-        """Stop the runs of keys that are another's from now on, and end them; nothing tells of it.
+        """Stop the runs of keys that are another's from now on, and end them, without a report.
 
         Returns how many.
         """
@@ -160,7 +160,7 @@ class Reconciler:
         self._reporter.forget_of(is_lost)
 
     async def report_bug(self, key: Key) -> None:
-        """Tell the CR's user that a bug of ours stopped its turn; never raises."""
+        """Report in status that a bug of ours stopped the turn; never raises."""
         message = f"{UNABLE}: internal error, see the log of the operator"
         try:
             cr = await self._load(key)
@@ -182,7 +182,7 @@ class Reconciler:
             return await self._turn(turn, active)
         except VanishedError:
             return again_now(turn.cause)
-        except NotLeadingError as error:  # no failure: whoever leads next takes the turn
+        except NotLeadingError as error:  # no failure: the next leader takes the turn
             return put_off(turn, NOT_LEADING_S, error.message)
         except NoSuchKindError as error:
             return Outcome(error=str(error), is_of_kind=error.gvk == turn.key.gvk)
@@ -222,7 +222,7 @@ class Reconciler:
         taken = ActiveTurn(active, view, self._reporter, self._ports.telemetry)
         if (outcome := await self._ports.hooks.instead_of_run(view, taken)) is not None:
             return outcome
-        with self._reporter.telling_of_finalizer(cr):
+        with self._reporter.reporting_webhook_down(cr):
             with_finalizer = await self._finalizers.ensure(watch, cr)
         if is_deleted(with_finalizer) and not is_finalizer_run(watch, with_finalizer):
             _logger.info("Resource is terminated, skipping reconciliation", extra=key_fields(key))
@@ -291,20 +291,20 @@ class Reconciler:
         self._stopped_runs.forget(active.key)
         fields = {"generation": generation_of(due.cr), "run": due.run_id}
         _logger.info("run started", extra=key_fields(active.key, **fields, cause=due.cause.text))
-        async with self._in_flight.reported(active, due):
+        async with self._in_flight.reporting(active, due):
             result = await self._active_runs.run(active, due)
         active.leave_trail(due, began, self._ports.clock.monotonic(), result)
         asked_s = due.watch.dependents_delay_s
         self._recent_runs.ended(
             active.key, self._dependents_delay_s if asked_s is None else asked_s
         )
-        # What the play wrote meanwhile was refused, so its result tells nothing about the CR.
+        # What the play wrote meanwhile was refused, so its result says nothing about the CR.
         self._check_leading("report a run")
         self._phase(active.key, "run", began)
         seconds = round(result.seconds, 3)
         active.result = result
         active.ran = {
-            **reported_of_failure(result, due.cause.text),
+            **failure_fields(result, due.cause.text),
             **({"finalizer": True} if due.is_finalizer else {}),
             **fields,
             "outcome": outcome_of(result),
@@ -329,7 +329,7 @@ class Reconciler:
         report = RunReport(due, result, verdict_of(result), self._observe(key, due, result))
         cr = active.newest or due.cr
         if due.is_finalizer and result.succeeded:
-            with self._reporter.telling_of_finalizer(cr):
+            with self._reporter.reporting_webhook_down(cr):
                 left = await self._finalizers.release(due.watch, cr)
             if left is None:
                 return again_now(DELETION)
@@ -355,7 +355,7 @@ class Reconciler:
             return None
         now = self._ports.clock.monotonic()
         # A role that reports how far it got changes its status on every run, and works all the same.
-        changed = [task for task in result.changed_tasks if task not in result.telling_tasks]
+        changed = [task for task in result.changed_tasks if task not in result.report_tasks]
         return self._convergence.observe(key, due.cr, changed, now)
 
     def _count(self, watch: Watch, result: RunResult) -> None:

@@ -103,7 +103,7 @@ class KeptSlots:
     """Runs keep their slots while they wait."""
 
     def leave_slot(self, key: Key) -> None:
-        """Nobody gets it."""
+        """Ignored: the slot stays taken."""
 
     def want_slot(self, _key: Key, on_given: Callable[[], None]) -> None:
         on_given()
@@ -120,7 +120,7 @@ class PlayLog(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TurnTrail:
-    """Of a turn that had a run, for whoever counts or draws it; times on the clock that never jumps."""
+    """Of a turn that had a run, for metrics and traces; times on the clock that never jumps."""
 
     began_s: float  # the turn
     run_began_s: float
@@ -181,7 +181,7 @@ def _always() -> bool:
 
 @dataclass(frozen=True, slots=True)
 class TurnView:
-    """A turn that comes to its run, unless somebody knows why it needs none."""
+    """A turn that comes to its run, unless an extension knows why it needs none."""
 
     turn: Turn
     watch: Watch
@@ -227,7 +227,7 @@ class TurnHooks(Protocol):
 
 
 class TurnFollowers(Protocol):
-    """Features beside the core that are told of turns."""
+    """Features beside the core that are notified of turns."""
 
     async def on_gone(self, key: Key) -> None:
         """The CR is gone; what is kept of it may go too."""
@@ -243,7 +243,7 @@ class NoFollowers:
         """Nothing is kept."""
 
     def turn_over(self, _turn: Turn, _outcome: Outcome) -> None:
-        """Nobody wants to know."""
+        """Ignored: nothing follows turns."""
 
 
 class NoHooks:
@@ -276,7 +276,7 @@ class ReconcilerPorts:
     clock: Clock
     # Asked before each run: another replica may lead by now, and two must not run for one CR.
     may_run: Callable[[], bool] = _always
-    # Told of our own writes to kinds without generations, where each version counts as an edit.
+    # Called for our own writes to kinds without generations, where each version counts as an edit.
     on_written: OnOwnWrite = lambda *_: None
     hooks: TurnHooks = field(default_factory=NoHooks)
     slots: KeySlots = field(default_factory=KeptSlots)

@@ -1,4 +1,4 @@
-"""How far a run in flight has come, as its events tell.
+"""How far a run in flight has come, by its events.
 
 Events come redacted, and from a process that roles and modules can write into: names are taken as text
 of one line and of bounded length, and nothing else is believed.

@@ -1,7 +1,7 @@
-"""Tells what happened: in status, where that is ours to write, and in Events.
+"""Reports what happened: in status, where that is ours to write, and in Events.
 
 Promises one status write for each thing that happened, and an Event where status cannot be written for
-a reason that trying again will not mend: otherwise nobody but the log would know.
+a reason that a retry will not mend: otherwise only the log would have it.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ HELD_BY_FAILURE = "Deletion waits for the finalizer run, which failed"
 HELD_BY_REFUSAL = "Deletion waits for the finalizer run, which cannot start"
 PAUSED_MESSAGE = "nothing runs for this object, not even its finalizer"
 
-# Trying again does not mend it, or only when somebody else mends a webhook.
+# A retry does not mend it, or only after a webhook was mended.
 _UNWRITABLE = (StatusMissingError, UnprocessableError, ForbiddenError, WebhookDownError)
 _logger = logging.getLogger(__name__)
 
@@ -66,13 +66,13 @@ class RunReport:
     unsettled: str | None  # see `Convergence.observe`
 
     def change(self, edits: Sequence[ConditionEdit]) -> StatusChange:
-        has_ready, verdict = self.due.watch.ready_condition, self._reported_verdict()
+        has_ready, verdict = self.due.watch.ready_condition, self._verdict_for_status()
         if self.result.ending is Ending.NOT_STARTED:
             return NotRun(verdict.message, has_ready)
         seen = generation_of(self.due.cr)
         return Ended(verdict, seen, has_ready, self.unsettled, edits)
 
-    def _reported_verdict(self) -> Verdict:
+    def _verdict_for_status(self) -> Verdict:
         """The verdict, and what it means for a deletion; it begins with the Go operator's words."""
         if self.verdict.succeeded or not self.due.is_finalizer:
             return self.verdict
@@ -127,15 +127,15 @@ class Reporter:
         self._events.no_output(due.cr, progress.where)
 
     async def refused(self, key: Key, watch: Watch, cr: Json, message: str) -> Json:
-        """No run could be started; status is told if it can be. Returns the CR as it is then."""
-        reported = message
+        """No run could be started; reported in status if possible. Returns the CR as it is then."""
+        text = message
         if is_finalizer_run(watch, cr):
-            reported = _with_held(message, HELD_BY_REFUSAL)
+            text = _with_held(message, HELD_BY_REFUSAL)
             self._events.finalizer_failed(key, cr, f"{HELD_BY_REFUSAL}: {message}")
         else:
             self._events.failed(key, cr, message)
         try:
-            return await self._write(watch, cr, NotRun(reported, has_ready=watch.ready_condition))
+            return await self._write(watch, cr, NotRun(text, has_ready=watch.ready_condition))
         except NotLeadingError:
             raise
         except RolecallError as error:
@@ -163,8 +163,8 @@ class Reporter:
         return written if written is not cr else await self._objects.read_again(watch.gvk, cr)
 
     @contextmanager
-    def telling_of_finalizer(self, cr: Json) -> Iterator[None]:
-        """While our finalizer is put on or taken off: a webhook that is down is told of."""
+    def reporting_webhook_down(self, cr: Json) -> Iterator[None]:
+        """While our finalizer is put on or taken off: report a webhook that is down."""
         try:
             yield
         except WebhookDownError as error:

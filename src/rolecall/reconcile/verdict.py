@@ -63,19 +63,19 @@ def message_of(result: RunResult, run: str = "") -> str:
     return _with_places(text or _WHY_NOTHING_IS_KNOWN[result.ending], since, run)
 
 
-def reported_of_failure(result: RunResult, cause: str) -> dict[str, object]:
+def failure_fields(result: RunResult, cause: str) -> dict[str, object]:
     """A failure as fields of its one line in the log: why it ran, where it failed, and how."""
     if result.succeeded or result.ending is Ending.CANCELLED:
         return {}
-    reported: dict[str, object] = {"cause": cause}
+    fields: dict[str, object] = {"cause": cause}
     if result.failures:
         first = result.failures[0]
         at = {"task": bounded(first.task, MAX_DETAIL), "place": first.place}
-        reported |= {name: value for name, value in at.items() if value}
+        fields |= {name: value for name, value in at.items() if value}
     text = message_of(result)
     if result.ending is Ending.FINISHED:
         text = _with_places(_texts_of(result.failures), _places_of(result.failures)[1:], "")
-    return reported | {"error": " ".join(text.split())}
+    return fields | {"error": " ".join(text.split())}
 
 
 def ansible_result_of(recap: Recap) -> dict[str, object]:

@@ -2,11 +2,12 @@
 
 Promises: a turn is taken under the right to act for its CR, and a key whose right is another replica's
 leaves the queue without a word; a key is put down whatever happened to its turn; a bug costs one CR one
-turn, is logged with its traceback and told in that CR's status; on shutdown, turns under way get some
-time, then their runs are ended, process groups and all, and only then is the process allowed to go.
+turn, is logged with its traceback and reported in that CR's status; on shutdown, turns under way get
+some time, then their runs are ended, process groups and all, and only then is the process allowed to
+go.
 
 There are as many workers as there may be runs at once, so a worker that waits for its run holds up
-nobody: the queue never has more keys out than that.
+no other: the queue never has more keys out than that.
 """
 
 from __future__ import annotations

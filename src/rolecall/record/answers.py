@@ -2,7 +2,7 @@
 
 Read are an object, a list, a table and metadata alone, all as JSON, and the metadata of an object in
 protobuf, which `kubectl create` asks for. Of anything else, and of an answer
-that is longer than `MOST_BYTES`, it is said why it was not read: whoever decides by what a run saw must
+that is longer than `MOST_BYTES`, it is said why it was not read: a decision by what a run saw must
 not take "nothing was seen" for "nothing was there".
 
 Rejected: searching the text for `"resourceVersion"` without parsing. An annotation may hold any text
@@ -19,7 +19,7 @@ from typing import Any
 
 from rolecall.json_object import Json, as_map
 
-# Parsing a megabyte takes some milliseconds, in which the proxy answers nobody.
+# Parsing a megabyte takes some milliseconds, in which the proxy answers no request.
 MOST_BYTES = 1024 * 1024
 _NAMED_ITEMS = 20
 _JSON = "application/json"

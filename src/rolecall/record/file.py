@@ -23,7 +23,7 @@ _TASK, _REQUEST = (
 
 
 def write_record(folder: Path, record: RunRecord) -> None:
-    """Write it whole, so that nobody reads half of it."""
+    """Write it whole, so that no reader gets half of it."""
     fresh = folder / f".{RECORD_FILE}.tmp"
     fresh.unlink(missing_ok=True)
     descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

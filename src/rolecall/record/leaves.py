@@ -34,7 +34,7 @@ _STEP = re.compile(
     r'|\[name="?(?P<name>[A-Za-z0-9_.-]+)"?\]'
 )
 _POINTER_PART = re.compile(r"/([^/]*)")
-# Longer bodies are read by nobody on the way, either.
+# Longer bodies are not read on the way, either.
 _LONGEST_BYTES = 1024 * 1024
 
 

@@ -4,7 +4,7 @@ Promise: names, versions and paths of fields, never a value of one, and no body.
 content of a Secret, but it names Secrets, and is for those who may read the run's artifacts.
 
 Times are those of the clock that never jumps, which all processes of a machine share; only their
-distances mean anything. A record that is not complete tells what it has; nothing is decided from it.
+distances mean anything. A record that is not complete shows what it has; nothing is decided from it.
 """
 
 from __future__ import annotations

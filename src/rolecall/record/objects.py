@@ -72,7 +72,7 @@ class _Fold:
     def take(self, request: RecordedRequest) -> None:
         is_good = 200 <= request.code < 300
         if request.unread and not request.is_dry_run:
-            self._report(f"{request.verb} {request.resource_name}: {request.unread}")
+            self._mark_unknown(f"{request.verb} {request.resource_name}: {request.unread}")
         if request.verb == "list" and is_good:
             place = place_of_list(request)
             self._lists[place] = (ObjectRead(place, request.items_digest), request.number)
@@ -90,9 +90,9 @@ class _Fold:
         place = place_of(request)
         before = self._known.get(place)
         if not is_good:
-            self._report(f"{request.verb} {request.resource_name} was not answered")
+            self._mark_unknown(f"{request.verb} {request.resource_name} was not answered")
         if request.verb == "deletecollection":
-            self._report("it deleted a collection")
+            self._mark_unknown("it deleted a collection")
         if before is None or before.state != request.object_version or request.verb == "delete":
             self._changed_at[request.group, request.resource] = request.number
         if not request.name:
@@ -112,7 +112,7 @@ class _Fold:
         reads = [self._known[place] for place in self._read]
         for place, (read, number) in self._lists.items():
             if self._changed_at.get((place.group, place.resource), -1) > number:
-                self._report(f"it listed {place.resource} and changed one afterwards")
+                self._mark_unknown(f"it listed {place.resource} and changed one afterwards")
             reads.append(read)
         return ObjectsOfRun(
             reads=tuple(reads),
@@ -123,7 +123,7 @@ class _Fold:
             unknown=record.incomplete or self._unknown,
         )
 
-    def _report(self, unknown: str) -> None:
+    def _mark_unknown(self, unknown: str) -> None:
         self._unknown = self._unknown or unknown
 
 

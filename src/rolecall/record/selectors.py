@@ -1,8 +1,8 @@
 """Selectors in the form in which requests carry them: of labels, and the little that is sure of fields.
 
 `app=web`, `tier in (a, b)`, `!canary` and the rest of the API server's grammar. `selects` refuses what
-it cannot read; for `meets_selector` that meets: whoever asks wants to know whether a list may have
-shown an object, and must not take "unread" for "no".
+it cannot read; for `meets_selector` that meets: its caller asks whether a list may have shown an
+object, and must not take "unread" for "no".
 """
 
 from __future__ import annotations

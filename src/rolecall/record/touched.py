@@ -4,7 +4,7 @@ What `objects_of` folds for "did anything change" is folded here for "is it stil
 run wrote, created, or looked at in a task that would have written it, had it differed. An idempotent
 role writes once and looks at its objects from then on, so what was written alone says little.
 
-The version in an object's path is not part of what tells objects apart: a role may read one at `v1` and
+The version in an object's path is not part of its identity: a role may read one at `v1` and
 write it at `v2`.
 """
 
@@ -82,17 +82,17 @@ class _Fold:
     def take(self, request: RecordedRequest) -> None:
         name = request.resource_name if request.resource else request.path
         if request.code == 0 or request.code >= 500:
-            self._report(f"{request.verb} {name} was not answered")
+            self._mark_unknown(f"{request.verb} {name} was not answered")
         elif request.code in _REFUSED:
-            self._report(f"{request.verb} {name} was refused with {request.code}")
+            self._mark_unknown(f"{request.verb} {name} was refused with {request.code}")
         if not request.resource:
             if request.unread:
-                self._report(f"{request.verb} {name}: {request.unread}")
+                self._mark_unknown(f"{request.verb} {name}: {request.unread}")
             return
         if request.verb == "deletecollection":
-            self._report("it deleted a collection")
+            self._mark_unknown("it deleted a collection")
         if request.code == _IS_THERE and request.verb == "create" and not request.name:
-            self._report(f"{name} is there already, and its name is not known")
+            self._mark_unknown(f"{name} is there already, and its name is not known")
         if request.verb in ("list", "watch"):
             self._take_list(request)
         elif request.name:
@@ -149,7 +149,7 @@ class _Fold:
     def _keep(self, known: TouchedObject) -> None:
         self.objects[known.id] = known
 
-    def _report(self, unknown: str) -> None:
+    def _mark_unknown(self, unknown: str) -> None:
         self.unknown = self.unknown or unknown
 
 

@@ -1,7 +1,7 @@
-"""Which replica has which shard, as the Leases of an operator say it to whoever looks from outside.
+"""Which replica has which shard, by the Leases of an operator, seen from outside.
 
 For choosing a pod to ask, and no more: who may act is for the replicas to know. A shard Lease names its
-holder for as long as nobody else took it, so a holder counts only while its member Lease names it too.
+holder until another replica takes it, so a holder counts only while its member Lease names it too.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ class EnginePod:
     container: str
     is_ready: bool
     artifacts_dir: str = ""  # as its arguments have it
-    page: str = ""  # the address that its page is bound to; empty: none is told
+    page: str = ""  # the address that its page is bound to; empty: not known
 
 
 @dataclass(frozen=True, slots=True)

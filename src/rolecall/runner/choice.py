@@ -96,7 +96,7 @@ class ChosenRunner:
             self._warm = WarmRunner(
                 self._settings, self._stock, on_support=self._on_support, memory=self._memory
             )
-            self._warm.on_way_change = lambda: self.on_way_change()  # noqa: PLW0108 - told later
+            self._warm.on_way_change = lambda: self.on_way_change()  # noqa: PLW0108 - set later
         elif not self._has_reported:
             self._has_reported = True
             _logger.info("every run starts ansible-playbook anew", extra=log_fields(reason=reason))
@@ -104,7 +104,7 @@ class ChosenRunner:
 
 
 class _KeptHandle:
-    """A run that also tells its end where it was not recorded."""
+    """A run that also reports its end where it was not recorded."""
 
     def __init__(self, handle: RunHandle, keep: Callable[[RunResult], None]) -> None:
         self._handle = handle
@@ -136,7 +136,7 @@ def create_runner(
 ) -> ChosenRunner:
     """The runner of an engine with these settings.
 
-    `on_support` is told whether runs are warm. Without it, an unknown ansible-core is not proven: too
+    `on_support` learns whether runs are warm. Without it, an unknown ansible-core is not proven: too
     long for a command that runs one role.
     """
     return ChosenRunner(settings, on_support)

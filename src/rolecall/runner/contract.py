@@ -1,6 +1,6 @@
 """How the rest of the engine sees a run: a request goes in, events come by, one result comes out.
 
-The stock and the warm way stand behind the same `Runner`; nobody above can tell them apart but by the
+The stock and the warm way stand behind the same `Runner`; its callers see no difference but in the
 clock. What Ansible says is folded here into few words, so that no other room must know its events (but
 `logs`, which prints them).
 """
@@ -23,7 +23,7 @@ from rolecall.watches import Play
 class Ending(Enum):
     """How a run ended; the values are the reasons of `Failure`, but for the first two: `Failed`."""
 
-    FINISHED = "Finished"  # the play reached its recap; `failures` tell whether it succeeded
+    FINISHED = "Finished"  # the play reached its recap; `failures` show whether it succeeded
     NOT_STARTED = "NotStarted"  # it could not start: bad inventory, the watch's role is missing ...
     NO_RECAP = "PlayBroken"  # syntax error, a collection or role that the play names is missing
     TIMED_OUT = "TimedOut"  # over the run's time limit
@@ -55,7 +55,7 @@ class PlayTerms:
     snake_case_parameters: bool = True
     trusts_cr_text: bool = False  # it may be templated
     way: str | None = None  # `stock` or `warm`; None: as the runner's settings say
-    notes_uses: bool = False  # whether somebody asks what the run uses
+    notes_uses: bool = False  # whether the engine asks what the run uses
 
 
 class PlayReader(Protocol):
@@ -82,8 +82,8 @@ class RunRequest:
     cause: str = ""  # why it starts, in words for people
     timeout_s: float | None = None
     no_progress_timeout_s: float | None = None
-    # Given what a failed task said: the right that it tells of and that the run was refused for want
-    # of, with the way out. Empty where it tells of none.
+    # Given what a failed task said: the right that it names and that the run was refused for want
+    # of, with the way out. Empty where it names none.
     missing_right: Callable[[str, Sequence[str]], str] = lambda *_: ""
     # The Secrets that the run was answered with since this was called last; from any thread.
     seen_secrets: Callable[[], Sequence[Json]] = tuple
@@ -91,7 +91,7 @@ class RunRequest:
     withheld: Set[str] = frozenset()
     # Its variables beside those of the watch, instead of all that the CR brings; never templated.
     variables: Json | None = None
-    is_awaited: bool = False  # somebody waits for its answer: it goes first, and gathers no facts
+    is_awaited: bool = False  # a client waits for its answer: it goes first, and gathers no facts
     # Makes what reads the tasks of one attempt to run it; None: there is no `answer`.
     read_tasks: Callable[[], PlayReader] | None = None
     folder: Path | None = None  # its private folder, below the root; None: the CR's
@@ -102,7 +102,7 @@ class RunRequest:
     leave_beside: Callable[[Path], None] = lambda _: None
     # Of a play that only plans: where its child notes what it left out. It runs warm or not at all.
     plan_notes: Path | None = None
-    # What it leaves while it waits, where it runs warm; None: it has none, and need not tell.
+    # What it leaves while it waits, where it runs warm; None: it has none, and need not report.
     slot: RunSlot | None = None
 
 
@@ -156,7 +156,7 @@ class RunResult:
     # Why a run that has no recap came to nothing, in one line for the CR's user; redacted.
     reason_text: str = ""
     changed_tasks: Sequence[str] = ()  # `place: task name`, in order
-    telling_tasks: Set[str] = frozenset()  # those of them that wrote only status or Events
+    report_tasks: Set[str] = frozenset()  # those of them that wrote only status or Events
     requeue_after_s: float | None = None
     # Why it may have left out some of what it does, though it succeeded: a failure that was ignored or
     # rescued, an `end_play`. Empty: it came to the end of its tasks.
@@ -165,10 +165,10 @@ class RunResult:
     artifacts: Path | None = None
     started_late_s: float = 0.0  # from request to the process being there
     seconds: float = 0.0
-    # Of all its processes that had ended by then; None: nobody could tell.
+    # Of all its processes that had ended by then; None: unknown.
     cpu_s: float | None = None
     way: str = "stock"  # which runner really ran it: `stock` or `warm`
-    # How many tasks went which way: inline, in-process, forked, stock; empty where nobody counted.
+    # How many tasks went which way: inline, in-process, forked, stock; empty: they were not counted.
     tasks_by_way: Mapping[str, int] = field(default_factory=dict)
     answer: object = None  # what the reader of its tasks made of them; not redacted: never log it
     # The first thing that the play used and that is no function of its inputs, with its task; empty:

@@ -1,11 +1,11 @@
-"""Tells whether a run that succeeded came to the end of its tasks.
+"""Finds whether a run that succeeded came to the end of its tasks.
 
-Whoever takes what a run did not do for what it no longer wants must know. A run is cut short where a
-task failed and was ignored or rescued, and where a `meta` task ended the play, the batch, the host or
-the role early, or where `failed_when` took a failure for a success. Of a `meta` task only its start is
-reported, and, where its condition was false, that it was skipped: what began and was not skipped has
-happened. What it did no event tells, so its lines in the role are looked at; where they cannot be read,
-it counts as an end.
+Pruning takes what a run did not do for what it no longer wants, so it needs this. A run is cut short
+where a task failed and was ignored or rescued, and where a `meta` task ended the play, the batch, the
+host or the role early, or where `failed_when` took a failure for a success. Of a `meta` task only its
+start is reported, and, where its condition was false, that it was skipped: what began and was not
+skipped has happened. No event says what it did, so its lines in the role are looked at; where they
+cannot be read, it counts as an end.
 
 Rejected: counting tasks. Includes and loops make their number differ between two runs that both did
 all.

@@ -1,11 +1,11 @@
 """Keeps each event of a play in a file of `job_events/`, named and filled as ansible-runner does it.
 
-What an event says is known by its id: from the play's own report, where it made one (`tell`), else from
-the file that ansible-runner's callback left. One that holds no secret is written as it came, after one
-look at its text; all values of the others are looked at one by one.
+What an event says is known by its id: from the play's own report, where it made one (`report`), else
+from the file that ansible-runner's callback left. One that holds no secret is written as it came, after
+one look at its text; all values of the others are looked at one by one.
 
 Rejected: `ansible_runner.Runner.event_callback`, whose writer of JSON is Python code (2 ms for an event
-of 4 KB, in which the proxy of the same process answers nobody).
+of 4 KB, in which the proxy of the same process answers no request).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def is_event_id(value: object) -> bool:
 
 
 class EventFiles:
-    """The events of one run; `look_for_reports` is called for one that nobody told of so far."""
+    """The events of one run; `look_for_reports` is called for one without a report so far."""
 
     def __init__(
         self, artifacts: Path, fold: Fold, redactor: Redactor, on_event: OnEvent, clock: Clock
@@ -95,7 +95,7 @@ class EventFiles:
         """Mask in what was written before a value was known to be secret."""
         for path in Path(self._folder).glob("*.json"):
             if path.name.endswith("-partial.json"):
-                continue  # nobody's event, perhaps half of one: `remove_parts` comes next
+                continue  # not an event yet, perhaps half of one: `remove_parts` comes next
             text = path.read_text(encoding="utf-8")
             if not self._redactor.may_hide(text):
                 continue
@@ -133,7 +133,7 @@ class EventFiles:
 
     def _from_file(self, uuid: str) -> dict[str, Any]:
         path = os.path.join(self._folder, f"{uuid}-partial.json")  # noqa: PTH118 - a tenth of the time
-        # Cut short by a play that was killed or a full disk, or written by anybody in it.
+        # Cut short by a play that was killed or a full disk, or written by any process of it.
         with contextlib.suppress(OSError, ValueError, RecursionError):
             with open(path, encoding="utf-8") as file:  # noqa: PTH123
                 found: Any = json.load(file)
@@ -142,7 +142,7 @@ class EventFiles:
         return {}
 
     def _write(self, name: str, text: str) -> None:
-        """Whole, so that nobody reads half of it."""
+        """Whole, so that no reader gets half of it."""
         path = f"{self._folder}/{name}"
         fresh = f"{path}.tmp"
         file = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)

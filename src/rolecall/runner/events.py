@@ -1,7 +1,7 @@
 """Reads ansible-runner's job events: one raw dict in, the few facts that a run's result needs out.
 
 Tolerates anything: events come from a process that roles and modules can write into, so every field
-may be missing, censored by `no_log`, dropped for its size, or of a type that nobody expects.
+may be missing, censored by `no_log`, dropped for its size, or of an unexpected type.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _CENSORED = "censored"
 _REPORT, _REPORT_FAILURE = "rolecall.operator.report", "rolecall.operator.report_failure"
 _REQUEUE_ACTIONS = frozenset({"requeue_after", "operator_sdk.util.requeue_after", _REPORT})
 # What they write brings no CR back: status of any object, and Events.
-_TELLING_ACTIONS = frozenset(
+_REPORT_ACTIONS = frozenset(
     (
         *("k8s_status", "operator_sdk.util.k8s_status"),
         *("k8s_event", "operator_sdk.util.k8s_event"),
@@ -73,8 +73,8 @@ class TaskEvent:
 
     @property
     def only_reports(self) -> bool:
-        """Whether what it changes is news for people, and wakes nobody."""
-        return bool({self.action, self.resolved_action} & _TELLING_ACTIONS)
+        """Whether what it changes is news for people, and runs no CR."""
+        return bool({self.action, self.resolved_action} & _REPORT_ACTIONS)
 
     @property
     def checked_role(self) -> Path | None:

@@ -4,7 +4,7 @@ Promise: a run failed where a task failed that nothing rescued or ignored, where
 reached, where `ansible-playbook` exited with other than zero, where there is no recap, where it was
 ended (a time limit, a signal; also after the recap), or where a `requeue_after` cannot be read.
 
-The hard part is `rescue`: a `runner_on_failed` event never tells whether its block rescued it. The
+The hard part is `rescue`: a `runner_on_failed` event never says whether its block rescued it. The
 recap does: it counts failed and rescued per host. Where a host has both kinds, its failures are the
 last ones, since only `always` sections run after a failure that nothing rescued. Events may come in
 any order, so all is decided at the end, by counter.
@@ -52,7 +52,7 @@ class Exit:
 
     rc: int | None  # exit status; None where it never ran or a signal ended it
     signal: int | None = None
-    # Set by whoever ended the run on purpose: TIMED_OUT, NO_PROGRESS, CANCELLED; NOT_STARTED too.
+    # Set by the part that ended the run on purpose: TIMED_OUT, NO_PROGRESS, CANCELLED; NOT_STARTED too.
     ended_as: Ending | None = None
     reason: str = ""  # in one line, for the CR's user
     started_late_s: float = 0.0
@@ -68,7 +68,7 @@ class _Seen:
     failed: list[TaskEvent] = field(default_factory=list)
     unreachable: list[TaskEvent] = field(default_factory=list)
     changed: list[tuple[int, str]] = field(default_factory=list)
-    telling: set[str] = field(default_factory=set)
+    report_tasks: set[str] = field(default_factory=set)
     requeues: list[TaskEvent] = field(default_factory=list)
     stats: Mapping[str, Any] | None = None  # the stats event, as it came
     last_start: Mapping[str, Any] | None = None  # the event of the task that began last
@@ -130,7 +130,7 @@ class Fold:
             failures=(*failures, *bad_requeues),
             reason_text=reason,
             changed_tasks=tuple(text for _, text in sorted(self._seen.changed)),
-            telling_tasks=frozenset(self._seen.telling),
+            report_tasks=frozenset(self._seen.report_tasks),
             requeue_after_s=requeue_after_s,
             cut_short=self._cut_short.why(event_data(stats or {})),
             recap_stdout=self._redactor.text(stdout) if isinstance(stdout, str) else "",
@@ -169,7 +169,7 @@ class Fold:
             text = f"{self._place(task)}: {task.task}"
             self._seen.changed.append((task.counter, text))
             if task.only_reports:
-                self._seen.telling.add(text)
+                self._seen.report_tasks.add(text)
         if task.is_requeue_request:
             self._seen.requeues.append(task)
 
@@ -286,7 +286,7 @@ class Fold:
         )
 
     def _place_of_start(self, path: object) -> str:
-        """Nothing for the lines that were written for this run: nobody can look at them."""
+        """Nothing for the lines that were written for this run: users cannot look at them."""
         if not isinstance(path, str) or path.rpartition(":")[0] == str(self._prepared.role_play):
             return ""
         return self._short(path)
@@ -294,7 +294,7 @@ class Fold:
     def _place(self, task: TaskEvent) -> str:
         path = task.path
         if path.rpartition(":")[0] == str(self._prepared.role_play):
-            # Written for this run, and gone when somebody looks: name what is the user's own.
+            # Written for this run, and gone when a user looks: name what is the user's own.
             path = str(argument_specs_of(task.checked_role or self._prepared.play.path))
         return self._short(path)
 
@@ -303,7 +303,7 @@ class Fold:
 
 
 def _later(one: Mapping[str, Any] | None, other: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Of two events the one that came later in the run, whichever was told first."""
+    """Of two events the one that came later in the run, whichever was reported first."""
     return one if one is not None and counter(one) > counter(other) else dict(other)
 
 

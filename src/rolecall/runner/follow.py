@@ -24,7 +24,7 @@ from rolecall.runner.limits import TimeLimits
 from rolecall_base.polling import readable
 
 _CHUNK_BYTES = 1 << 16
-# What a pipe holds at most where nobody can tell.
+# What a pipe holds at most where the kernel does not say.
 _USUAL_PIPE_BYTES = 1 << 20
 
 Feed = Callable[[str], None]
@@ -51,10 +51,10 @@ class RunProcess(Protocol):
 
     @property
     def reports(self) -> Sequence[int]:
-        """Descriptors on which it tells anything else."""
+        """Descriptors on which it reports anything else."""
 
     def read_report(self, descriptor: int) -> bool:
-        """Take what it tells there; False where no more will come."""
+        """Read a report there; False where no more will come."""
 
     def end(self) -> None:
         """End it, and all that it started."""
@@ -77,7 +77,7 @@ class RunStop:
         self.asked: tuple[Ending, str] | None = None
         self._lock = threading.Lock()
         self._process: RunProcess | None = None
-        self.descriptor, self._wake = os.pipe()  # readable once somebody asked, or wants a look
+        self.descriptor, self._wake = os.pipe()  # readable once a stop or a look is requested
         os.set_blocking(self.descriptor, False)
         os.set_blocking(self._wake, False)
 
@@ -88,7 +88,7 @@ class RunStop:
                 self._ring()
 
     def look(self) -> None:
-        """Have whoever follows the run look at its limits anew."""
+        """Have the follower of the run look at its limits anew."""
         with self._lock:
             if self.asked is None:  # else nothing counts any more, and the pipe may be closed
                 self._ring()
@@ -117,21 +117,21 @@ class RunStop:
                 self._process = None
 
     def close(self) -> None:
-        """For whoever follows the run: nobody else knows that it is over."""
+        """For the follower of the run, which alone knows that it is over."""
         with self._lock:
             self.asked = self.asked or (Ending.FINISHED, "")
             os.close(self.descriptor)
             os.close(self._wake)
 
     def _ring(self) -> None:
-        with contextlib.suppress(BlockingIOError):  # full of what nobody has read yet
+        with contextlib.suppress(BlockingIOError):  # full of bytes that are not read yet
             os.write(self._wake, b"r")
 
 
 def follow(
     process: RunProcess, limits: TimeLimits, stop: RunStop, feed: Feed, clock: Clock
 ) -> Exit:
-    """Hand the output on as it comes, keep the limits, and tell how it ended, but for the times."""
+    """Hand the output on as it comes, keep the limits, and return how it ended, but for the times."""
     with stop.reaching(process):
         return _followed(process, limits, stop, feed, clock)
 
@@ -153,7 +153,7 @@ def _followed(
                 watched.discard(report)
     output.drain()
     code = process.code()
-    if code >= 0:  # it may have been faster than whoever wanted to end it
+    if code >= 0:  # it may have ended before the signal
         return Exit(code, cpu_s=process.cpu_s)
     ended_as, reason = stop.asked or (None, "")
     return Exit(None, signal=-code, ended_as=ended_as, reason=reason, cpu_s=process.cpu_s)

@@ -1,7 +1,7 @@
-"""What is told of a run that could not be followed to its end, and was ended for that reason.
+"""The result of a run that could not be followed to its end, and was ended for that reason.
 
-Nobody knows what such a run would have come to, and its key is retried; so it may not play on. Whoever
-follows a run ends it on any exception at all, and returns this instead of raising.
+The outcome of such a run is unknown, and its key is retried; so it may not play on. The follower of a
+run ends it on any exception at all, and returns this instead of raising.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ def result_of_no_thread(run_id: str, error: BaseException) -> RunResult:
 
 def result_of_no_plan(run_id: str, reason: str) -> RunResult:
     """The result of a play that should only plan, where it would have been a stock run."""
-    reported = f"a plan needs a warm run, and this one would be stock: {reason}"
-    return RunResult(run_id, Ending.NOT_STARTED, None, reason_text=reported)
+    text = f"a plan needs a warm run, and this one would be stock: {reason}"
+    return RunResult(run_id, Ending.NOT_STARTED, None, reason_text=text)
 
 
 def result_of_cancelled(run_id: str, reason: str | None) -> RunResult:

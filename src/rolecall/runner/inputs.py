@@ -173,7 +173,7 @@ def _write_env(folder: Path, request: RunRequest, settings: RunnerSettings) -> N
 
 
 def _show_main_playbook(project: Path, main: Play) -> None:
-    """Keep a copy of the main playbook for whoever looks at the folder; nothing runs it."""
+    """Keep a copy of the main playbook for readers of the folder; nothing runs it."""
     if main.is_role:
         remove(project / "playbook.yaml")
         return

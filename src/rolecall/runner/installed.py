@@ -1,7 +1,7 @@
 """What is installed here for runs, and which way they go; nothing that costs time is imported.
 
 For `rolecall version`, and for verbs that start runs: they say in one line what is missing, instead of
-letting the first play fail with words of somebody else's.
+letting the first play fail with a message of Ansible's.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class LockedByAnotherError(Exception):
-    """Somebody who lives has it."""
+    """A living process holds it."""
 
 
 def lock_folder(path: Path, *, wait: bool) -> int | None:

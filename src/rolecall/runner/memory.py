@@ -5,8 +5,8 @@ promise behind: where many runs that were to be warm go the stock way at once (a
 the host is gone), they wait for each other instead of ending as `Killed`. One run alone always may.
 
 First come, first served: a stock run needs as much as seven warm ones, and would never be let in
-between them otherwise. Who waits holds nothing, so nobody waits for ever. Runs that
-somebody waits for go before those that wait; they are few at a time.
+between them otherwise. Who waits holds nothing, so none waits for ever. Runs with a client that waits
+for their answer go before the others; they are few at a time.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The extra vars of a run: what the CR says, in the names and the order that existing roles expect.
 
-The hard part is that Ansible treats variables as templates, while CR text comes from whoever may write
-a CR. So every text of the CR is marked unsafe, which Ansible then never templates; `vars` of the
+The hard part is that Ansible treats variables as templates, while CR text comes from anyone who may
+write a CR. So every text of the CR is marked unsafe, which Ansible then never templates; `vars` of the
 watches file come from the operator's author and stay templates. Marked text is written as JSON objects
 with one `__ansible_unsafe` key, as the Go operator does it. JSON cannot mark a mapping's keys, and it
 has no way to say that a CR itself contains such a key, so those rare files are written as YAML with

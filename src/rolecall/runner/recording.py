@@ -1,11 +1,11 @@
 """Turns what a play prints into ansible-runner's artifacts, events for the log, and one result.
 
-Shared by both ways of starting a run: whoever started the process feeds its output (stdout and stderr
-in one stream, markers of `awx_display` included) and tells how it ended. ansible-runner's own class
-finds the events in the stream, and `artifacts/<run_id>` is what its readers know:
-`command`, `stdout`, `stderr`, `rc`, `status`, `job_events/`, `fact_cache/`. Ours is `run.json`, for the
-room `history`. In between sits the redactor; a value that turns out to be secret late is masked in the
-files that were written before.
+Shared by both ways of starting a run: the code that started the process feeds its output (stdout and
+stderr in one stream, markers of `awx_display` included) and reports how it ended. ansible-runner's
+class finds the events in the stream, and `artifacts/<run_id>` is what its readers know: `command`,
+`stdout`, `stderr`, `rc`, `status`, `job_events/`, `fact_cache/`. Ours is `run.json`, for the room
+`history`. In between sits the redactor; a value that turns out to be secret late is masked in the files
+that were written before.
 
 Rejected: `ansible_runner.Runner.run()`, which starts the process itself on a pseudo terminal, waits for
 it in steps of seconds, and reaches only part of what it started when it must end it.
@@ -71,7 +71,7 @@ class _EventFilter(OutputEventFilter):  # type: ignore[misc]  # ansible-runner s
     """Finds events in the stream, and takes nothing from a marker but the event's id.
 
     Text of a CR may be printed, a task's name for one, and may look like a marker. All that an event
-    says comes from the play's callback by another way; an id of which it told nothing is no event.
+    says comes from the play's callback by another way; an id that it did not report is not an event.
     """
 
     def _emit_event(
@@ -197,7 +197,7 @@ class Recording:
         self._events.mask()
 
     def _write(self, name: str, text: str) -> None:
-        """Write an artifact whole, so that nobody reads half of it."""
+        """Write an artifact whole, so that no reader gets half of it."""
         path = self._prepared.artifacts / name
         fresh = path.with_name(f"{path.name}.tmp")
         write_private(fresh, text)

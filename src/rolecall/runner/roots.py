@@ -6,9 +6,9 @@ engine alone always has the documented folder. A marker in each CR's folder says
 so that what is kept of another is never taken for what a deleted CR left.
 
 Engines hold a lock on the root's marker, shared among those of one cluster. Who gets it alone may write
-another cluster's name into it: nobody lives there. Rejected: a folder named after the cluster, always.
-People and tools look where the Go operator kept its runs; and every new cluster on a laptop would leave
-one more folder behind.
+another cluster's name into it: no engine lives there. Rejected: a folder named after the cluster,
+always. People and tools look where the Go operator kept its runs; and every new cluster on a laptop
+would leave one more folder behind.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def mark(folder: Path, cluster: str) -> None:
 
 
 def cluster_of(folder: Path) -> str:
-    """Of which cluster it is; empty where nobody said."""
+    """Of which cluster it is; empty without a marker."""
     with contextlib.suppress(OSError):
         return (folder / CLUSTER_FILE).read_text(encoding="utf-8", errors="replace").strip()
     return ""
@@ -176,7 +176,7 @@ def _claim(marker: Path, cluster: str) -> int | None:
 
 
 def _shared(descriptor: int, cluster: str) -> str:
-    """Whose it is once we share it; ours where nobody else did."""
+    """Whose it is once we share it; ours where no other engine shares it."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -24,7 +24,7 @@ from rolecall.runner.given_up import result_of_no_thread
 
 _T = TypeVar("_T")
 
-# Nobody sees the difference, and an event that comes alone is followed by others.
+# Too short to be seen, and an event that comes alone is followed by others.
 _TOGETHER_S = 0.01
 
 # Ends what the run is at, for a reason.
@@ -113,7 +113,7 @@ async def play_in_thread(
     def on_loop(act: Callable[..., None], *arguments: object) -> None:
         try:
             loop.call_soon_threadsafe(act, *arguments)
-        except RuntimeError:  # the loop was closed over it, so nobody will ever be told
+        except RuntimeError:  # the loop was closed over it, so no report can arrive
             stop.ask(Ending.CANCELLED, "the operator's process has ended")
 
     def report_result(result: RunResult) -> None:
@@ -128,8 +128,8 @@ async def play_in_thread(
 
     def whole() -> _T:
         with contextlib.closing(stop):
-            reported = partial(on_loop, report_result)
-            return play(RunThread(stop, report, reported, on_loop))
+            report_end = partial(on_loop, report_result)
+            return play(RunThread(stop, report, report_end, on_loop))
 
     run.on_cancel(lambda reason: stop.ask(Ending.CANCELLED, reason))
     run.stop_processes = stop.freeze
@@ -178,13 +178,13 @@ class _PassedOn:
         while self._waiting:
             try:
                 self._on_event(self._waiting.popleft())
-            except Exception as error:  # a bug of whoever listens, which is not the run's affair
+            except Exception as error:  # a bug of the listener, which is not the run's affair
                 context = {"message": "an event was not understood", "exception": error}
                 self._loop.call_exception_handler(context)
 
 
 def in_thread(work: Callable[[], _T]) -> asyncio.Future[_T]:
-    """Blocking work in a thread, which goes on to its end also where nobody waits for it any more."""
+    """Blocking work in a thread, which goes on to its end also when its caller no longer waits."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[_T] = loop.create_future()
 
@@ -193,13 +193,13 @@ def in_thread(work: Callable[[], _T]) -> asyncio.Future[_T]:
             set_outcome(outcome)
 
     def report(set_outcome: Callable[[Any], None], outcome: Any) -> None:
-        with contextlib.suppress(RuntimeError):  # the loop was closed: there is nobody to tell
+        with contextlib.suppress(RuntimeError):  # the loop was closed: no report can arrive
             loop.call_soon_threadsafe(settle, set_outcome, outcome)
 
     def body() -> None:
         try:
             result = work()
-        except BaseException as error:  # carried to whoever awaits
+        except BaseException as error:  # carried to the caller that awaits
             report(future.set_exception, error)
         else:
             report(future.set_result, result)

@@ -7,7 +7,7 @@ itself leaves in there only what its background jobs need.
 What an engine left that was killed itself, the next one removes at its start (`temporary`).
 
 TMPDIR stays as it is: tasks of a role pass files to each other there. What modules unpack there and
-could not remove is therefore swept later, once it is too old to be anybody's. Modules of
+could not remove is therefore swept later, once it is too old to be in use. Modules of
 kubernetes.core keep the API's discovery there, in a file named after the server's URL, which contains
 the password of the run. No later run can find this file, so it is removed with the run.
 """

@@ -29,7 +29,7 @@ import yaml
 _SafeLoader: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 MASK = "********"
-# Would hide half of any play's output, and nobody learns anything from them.
+# Would hide half of any play's output, and reveal nothing.
 _EVERYDAY_WORDS = frozenset({"true", "false", "null", "none", "default", "localhost", "opaque"})
 _SHORTEST = 3  # shorter values are hidden only within their Secret
 _LONG = 8  # from here on a value is hidden inside words as well

@@ -53,12 +53,10 @@ class WithheldKeys:
     @property
     def message(self) -> str:
         """For an Event; empty: nothing is withheld."""
-        reported = ", ".join(
-            f"`{key}` (set in {place})" for key, place in sorted(self.places.items())
-        )
-        return reported and (
+        keys = ", ".join(f"`{key}` (set in {place})" for key, place in sorted(self.places.items()))
+        return keys and (
             "Not passed to the play, since the CRD does not declare it and the role sets it: "
-            f"{reported}. Declare it in the CRD, or set `specOverridesRole: true` on the watch"
+            f"{keys}. Declare it in the CRD, or set `specOverridesRole: true` on the watch"
         )
 
 
@@ -72,7 +70,7 @@ class SpecKeys:
         self._api, self._clock = api, clock
         self._names: dict[Play, tuple[float, OwnNames]] = {}
         self._declared: dict[Gvk, tuple[float, frozenset[str]]] = {}
-        self._unread: set[Gvk] = set()  # told of
+        self._unread: set[Gvk] = set()  # logged
 
     def forget_kinds(self) -> None:
         """A kind came, changed or went."""

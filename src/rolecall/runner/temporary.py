@@ -1,4 +1,4 @@
-"""Temporary folders whose maker may be killed: whoever starts next can tell that nobody needs them.
+"""Temporary folders whose maker may be killed: the next process can see that they are not in use.
 
 Each is locked while its maker lives. The kernel lets a lock go however its holder ends, so a folder
 that can be locked has lost its maker; a process id in the name could be another's by now. What a play
@@ -36,7 +36,7 @@ class LockedFolder:
                 break  # else a sweep came between the two lines and took it for abandoned
 
     def let_go(self) -> None:
-        """From now on it is anybody's to remove."""
+        """From now on any process may remove it."""
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
@@ -44,21 +44,21 @@ class LockedFolder:
 
 @contextlib.contextmanager
 def folder_of_engine() -> Iterator[Path]:
-    """For what must go with whoever runs plays, however that one ends: credentials of runs."""
+    """For what must go with the process that runs plays, however that one ends: credentials of runs."""
     with locked_folder(ENGINE_PREFIX) as folder:
         yield folder
 
 
 @contextlib.contextmanager
 def folder_of_command() -> Iterator[Path]:
-    """For all that the runs of one command leave, where nobody wants to keep it."""
+    """For all that the runs of one command leave, unless the user keeps it."""
     with locked_folder(COMMAND_PREFIX) as folder:
         yield folder
 
 
 @contextlib.contextmanager
 def locked_folder(prefix: str) -> Iterator[Path]:
-    """A temporary folder that is there while the context lasts, and nobody else's to remove."""
+    """A temporary folder that exists while the context lasts, and that no other process removes."""
     held = LockedFolder(prefix)
     try:
         yield held.path
@@ -81,7 +81,7 @@ def remove_abandoned(parents: Iterable[str]) -> list[Path]:
 
 
 def remove_old_runs(parent: Path, is_old: Callable[[Path], bool]) -> None:
-    """Remove old folders of runs that have no maker any more, also where /proc tells nothing."""
+    """Remove old folders of runs that have no maker any more, also where /proc shows nothing."""
     for path in parent.glob(f"{RUN_PREFIX}*"):
         with contextlib.suppress(OSError):
             if _is_ours(path) and is_old(path):

@@ -22,7 +22,7 @@ class FlagKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """One flag. `default` is what somebody would have typed to get it; empty means none."""
+    """One flag. `default` is the value to type for the default behaviour; empty means none."""
 
     name: str
     kind: FlagKind
@@ -58,7 +58,7 @@ class Chosen:
         return self.values[name]
 
     def is_set(self, name: str) -> bool:
-        """Whether somebody chose the value, as opposed to the default."""
+        """Whether the user chose the value, as opposed to the default."""
         return name in self.origins
 
 

@@ -48,7 +48,7 @@ class QueueSettings:
 class RunnerSettings:
     # Where each CR's private folder lives; the Go operator's place, so that tools find it.
     root: Path = Path("/tmp/ansible-operator/runner")  # noqa: S108 - a published path; made 0700
-    cluster: str = ""  # which one the folders are of; empty: nobody's, and no engine sweeps them
+    cluster: str = ""  # which one the folders are of; empty: of none, and no engine sweeps them
     server: str = ""  # of that cluster, as kubeconfigs name it; kept with each run, for commands
     # `warm` forks runs from a warm host (Linux), `stock` starts ansible-playbook for each run.
     way: str = "warm"

@@ -49,7 +49,7 @@ def running(conditions: Conditions, now: str) -> list[Any]:
     fresh = condition(RUNNING, TRUE, RUNNING, RUNNING_MESSAGE)
     old = find(conditions, RUNNING)
     if old is not None and _is_same(old, fresh):
-        # Of a run whose end was never told; a text of somebody else stays, as in the Go operator.
+        # Of a run whose end was never reported; a text of another writer stays, as in the Go operator.
         text = RUNNING_MESSAGE if _is_in_flight(old) else old.get("message", RUNNING_MESSAGE)
         again = {**old, "message": text, "lastTransitionTime": now}
         return [again if each is old else each for each in marked]
@@ -61,7 +61,7 @@ def running(conditions: Conditions, now: str) -> list[Any]:
 
 
 def in_flight(conditions: Conditions, at: str) -> list[Any]:
-    """Name what a run is at; nothing where somebody else wrote `Running` meanwhile."""
+    """Name what a run is at; nothing where another client wrote `Running` meanwhile."""
     old = find(conditions, RUNNING)
     if old is None or not _is_same(old, condition(RUNNING, TRUE, RUNNING)):
         return list(conditions)

@@ -19,14 +19,14 @@ from rolecall.status.ansible_conditions import FALSE, TRUE, UNKNOWN, Conditions
 
 
 class StatusChange(Protocol):
-    """Something that happened, and that status shall tell."""
+    """Something that happened, and that status reports."""
 
     def __call__(self, cr: Json, now: str) -> Json:
         """The whole status that `cr` shall have; `cr` itself stays as it is."""
 
 
 class ConditionEdit(Protocol):
-    """What an extension changes in its own conditions, in the write that tells how a run ended."""
+    """What an extension changes in its own conditions, in the write that reports how a run ended."""
 
     def __call__(self, conditions: Conditions, now: str) -> list[Any]:
         """Those that there shall be; called again where a write met a conflict."""
@@ -43,7 +43,7 @@ class Verdict:
     reason: str = ansible.FAILED
     message: str = ""
     ansible_result: Mapping[str, Any] | None = None
-    ready_message: str = ""  # of a failure, where `Ready` tells it in other words than `Failure`
+    ready_message: str = ""  # of a failure, where `Ready` reports it in other words than `Failure`
 
 
 @dataclass(frozen=True, slots=True)

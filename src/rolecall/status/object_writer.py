@@ -1,17 +1,17 @@
 """Writing to an object that others write to as well, without losing a word of either.
 
-A write carries the resource version of what it was computed from. If somebody was faster, the server
-says so. Then the same change is sent as a JSON patch whose `test` steps name uid, generation and each
-key that it changes, so that writes to other keys do not matter, however fast they come. Where a test
-fails, the object is read again and the change computed anew, a bounded number of times. The JSON patch
-is not sent first, because `test` compares values as they are spelled; see decision 0008. Rejected:
-retrying the same body with a newer version, which is how other people's changes get lost.
+A write carries the resource version of what it was computed from. If another client was faster, the
+server says so. Then the same change is sent as a JSON patch whose `test` steps name uid, generation and
+each key that it changes, so that writes to other keys do not matter, however fast they come. Where a
+test fails, the object is read again and the change computed anew, a bounded number of times. The JSON
+patch is not sent first, because `test` compares values as they are spelled; see decision 0008.
+Rejected: retrying the same body with a newer version, which is how other people's changes get lost.
 
 Of a kind without generation each version counts as an edit. So our own are noted, each with the version
-before it, which a JSON patch does not tell: there the object is read again at once.
+before it, which a JSON patch does not return: there the object is read again at once.
 
-The first try trusts the object that the caller has. Where nobody wrote since, which is the rule, no
-read is needed; where somebody did, the conflict says so.
+The first try trusts the object that the caller has. Without a write in between, which is the rule, no
+read is needed; else the API server answers with a conflict.
 
 The Go operator never patches, so rights that were written for it may allow `update` alone. There the
 object is read and sent back whole, under its version.
@@ -71,7 +71,7 @@ class ObjectApi(Protocol):
 
 
 class VanishedError(RolecallError):
-    """The object is gone, or another one has its name: there is nobody to write to."""
+    """The object is gone, or another one has its name, so there is nothing to write to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ class _Write:
 
 
 class ObjectWriter:
-    """Reads and writes of one and the same object, told apart by its uid."""
+    """Reads and writes of one and the same object, identified by its uid."""
 
     def __init__(
         self, cluster: ObjectApi, clock: Clock, on_written: OnOwnWrite = lambda *_: None

@@ -43,7 +43,7 @@ READY_SUCCEEDED = "RunSucceeded"
 READY_RUNNING = "RunInProgress"
 READY_WAITING = "RunPending"
 
-# `Running` is a state that roles tell too; none of our reasons goes on in small letters.
+# `Running` is a state that roles report too; none of our reasons goes on in small letters.
 _OWN = re.compile(READY_PREFIX + "[A-Z]")
 _FIELDS = frozenset(
     {"type", "status", "lastTransitionTime", "reason", "message", "observedGeneration"}
@@ -51,7 +51,7 @@ _FIELDS = frozenset(
 
 
 def with_ready(conditions: Conditions, ready: Json, now: str) -> list[Any]:
-    """Set our `Ready`, unless the one on the object is somebody else's."""
+    """Set our `Ready`, unless the one on the object has another author."""
     old = find(conditions, READY)
     if old is not None and not is_own_ready(old):
         return list(conditions)
@@ -59,11 +59,11 @@ def with_ready(conditions: Conditions, ready: Json, now: str) -> list[Any]:
 
 
 def with_failed_ready(conditions: Conditions, ready: Json, now: str) -> list[Any]:
-    """As `with_ready`, and in place of a `Ready` that somebody else set to True."""
+    """As `with_ready`, and in place of a `Ready` that another author set to True."""
     old = find(conditions, READY)
     if old is None or is_own_ready(old) or old.get("status") != TRUE:
         return with_ready(conditions, ready, now)
-    # Whole, so that it is ours: with a field of theirs nobody would take it away again.
+    # Whole, so that it is ours: with a field of theirs it would never be removed again.
     return [{**ready, "lastTransitionTime": now} if each is old else each for each in conditions]
 
 
@@ -73,7 +73,7 @@ def is_own_ready(found: Json) -> bool:
 
 
 def ready(status: str, reason: str, message: str, generation: int | None) -> Json:
-    """A `Ready` about one generation; kinds without generations have none to tell."""
+    """A `Ready` about one generation; kinds without generations have none to report."""
     made = condition(READY, status, reason, message)
     return made if generation is None else {**made, "observedGeneration": generation}
 

@@ -44,7 +44,7 @@ class PrunedFields:
         return kept
 
     def compare(self, gvk: Gvk, sent: Mapping[str, Any], received: Mapping[str, Any]) -> None:
-        """Learn from an answer; tells people once for each kind and set of fields."""
+        """Learn from an answer; logs once for each kind and set of fields."""
         missing = _missing(sent, received)
         if not missing:
             return

@@ -1,4 +1,4 @@
-"""Writes `.status`: once for each change, never over somebody else's write, never without need.
+"""Writes `.status`: once for each change, never over another client's write, never without need.
 
 A merge patch of the status subresource carries the conditions and the observed generation, and nothing
 else: keys of others are not even sent. Replacing the whole object, as the Go operator does, was

@@ -40,7 +40,7 @@ _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 @dataclass(frozen=True, slots=True)
 class Want:
-    """One collection that somebody asks for, and where it says so."""
+    """One collection that a file asks for, and where it says so."""
 
     name: str
     file: str
@@ -96,23 +96,21 @@ def _find(name: str, places: Sequence[Path]) -> Path | None:
 
 
 def _fault_of(folder: Path, want: Want) -> str:
-    reported = f"collection `{want.name}` in {folder}"
+    what = f"collection `{want.name}` in {folder}"
     try:
         version, expected = _described(folder)
     except (OSError, ValueError, LookupError, TypeError, yaml.YAMLError):
-        return f"{reported} is not installed completely: its MANIFEST.json cannot be read"
+        return f"{what} is not installed completely: its MANIFEST.json cannot be read"
     if version is None:
-        return (
-            f"{reported} is not installed completely: it has neither MANIFEST.json nor galaxy.yml"
-        )
+        return f"{what} is not installed completely: it has neither MANIFEST.json nor galaxy.yml"
     gone = [name for name in expected if not (folder / name).exists()]
     if gone:
         more = f" and {len(gone) - 1} more" if len(gone) > 1 else ""
-        return f"{reported} is not installed completely: `{gone[0]}`{more} is not there"
+        return f"{what} is not installed completely: `{gone[0]}`{more} is not there"
     if not any((folder / name).exists() for name in (*_CONTENT, _REDIRECTS)):
-        return f"{reported} is not installed completely: neither plugins nor roles are in it"
+        return f"{what} is not installed completely: neither plugins nor roles are in it"
     if version and not satisfies(version, want.version):
-        return f"{reported} is version {version}, but {want.version} is required"
+        return f"{what} is version {version}, but {want.version} is required"
     return ""
 
 
@@ -176,7 +174,7 @@ def _keys_of_tasks(file: Path) -> Iterator[yaml.ScalarNode]:
     try:
         root = yaml.compose(file.read_text(encoding="utf-8"), Loader=_LOADER)
     except (OSError, ValueError, RecursionError, yaml.YAMLError):
-        return  # told elsewhere, in better words
+        return  # reported elsewhere, in better words
     waiting: list[yaml.Node | None] = [root]
     while waiting:
         node = waiting.pop()

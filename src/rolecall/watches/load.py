@@ -1,4 +1,4 @@
-"""Loads watches.yaml: every entry checked, or every fault of the file told at once.
+"""Loads watches.yaml: every entry checked, and every fault of the file reported at once.
 
 Steps, as in the Go operator: read, splice the environment into the text, decode, apply defaults and
 overrides, locate roles and playbooks, check. It stops at the first fault; here each step goes on for as

@@ -1,6 +1,6 @@
 """A watch: one checked entry of `watches.yaml`, frozen, with every default filled in.
 
-Whoever holds a `Watch` needs neither the file nor the environment any more: paths are resolved, the
+A `Watch` needs neither the file nor the environment any more: paths are resolved, the
 per-kind overrides of the environment are applied, durations are numbers of seconds.
 """
 
@@ -78,7 +78,7 @@ class Watch:
     max_runner_artifacts: int = 20
     verbosity: int = 2
     max_concurrent_reconciles: int = 1
-    is_concurrency_set: bool = False  # by somebody; else it is the number of CPUs
+    is_concurrency_set: bool = False  # by the user; else it is the number of CPUs
     manage_status: bool = True
     watch_dependent_resources: bool = True
     watch_cluster_scoped_resources: bool = False

@@ -2,7 +2,7 @@
 
 The variable's name is built as the Go operator builds it, so that an OLM Subscription's settings keep
 working: kind and group in capitals, dots as underscores, dashes as they are, nothing after the last
-underscore for the core group. A value that is no use is told and the default taken.
+underscore for the core group. An invalid value is logged, and the default taken.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Concurrency:
     """How many objects of a kind are reconciled at once."""
 
     limit: int
-    is_set: bool  # somebody said so
+    is_set: bool  # by the user
 
 
 def concurrency(

@@ -1,4 +1,4 @@
-"""Finds the play that a map of watches.yaml names, or tells where it was looked for."""
+"""Finds the play that a map of watches.yaml names, or reports where it was looked for."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rolecall.watches.play import Play
 
 
 class AddProblem(Protocol):
-    """How a fault is told: as an error or as a warning."""
+    """How a fault is reported: as an error or as a warning."""
 
     def __call__(
         self, line: int | None, what: str, *, details: Sequence[str] = (), hint: str = ""
@@ -22,7 +22,7 @@ class AddProblem(Protocol):
 
 
 def read_play(fields: Fields, context: EntryContext, add: AddProblem, warn: AddProblem) -> Play:
-    """The play that a map names, found or told as missing; the playbook wins where both are there."""
+    """The play that a map names, found or reported as missing; the playbook wins if both are there."""
     playbook, role = (_here(fields.text(name), context) for name in ("playbook", "role"))
     if playbook:
         if role:

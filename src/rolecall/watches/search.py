@@ -1,7 +1,7 @@
 """Where roles and collections are looked up: one answer for lookups here and for the plays.
 
 First what the flag or the environment says, else what the ansible.cfg says that plays read, else that
-beside watches.yaml; after it, or before Ansible's own defaults where nobody said anything, what lies
+beside watches.yaml; after it, or before Ansible's own defaults where neither says anything, what lies
 beside watches.yaml itself: `.collections`, `collections`, `roles`. Plays run in another folder, so all
 is absolute, and nothing twice: a warm host serves one list.
 
@@ -38,7 +38,7 @@ class SearchPath:
     """Places in order."""
 
     places: tuple[SearchFolder, ...]
-    # What plays must be told by the variable of this path; empty: what Ansible does anyway.
+    # What the variable of this path must hold for plays; empty: what Ansible does anyway.
     setting: str = ""
 
     def shown(self) -> str:
@@ -88,7 +88,7 @@ class _Around:
         return SearchPath(places, _as(places) if beside else "")
 
     def _chosen(self, variable: str, key: str) -> tuple[list[SearchFolder], bool]:
-        """What somebody chose, and whether plays would find it by themselves."""
+        """The user's choice, and whether plays would find it by themselves."""
         if given := self.environment.get(variable, ""):
             paths = self._absolute(given.split(os.pathsep), self.cwd)
             return [SearchFolder(path, variable) for path in paths], False

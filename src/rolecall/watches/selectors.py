@@ -1,4 +1,4 @@
-"""Reads a label selector with the API server's own rules, so that a bad one is told at load.
+"""Reads a label selector with the API server's own rules, so that a bad one is rejected at load.
 
 The Go operator finds out only when it builds the controller, and ends there with a message that names
 neither file nor line.

@@ -1,4 +1,4 @@
-"""What watches.yaml says of webhooks, and what the API server is told of them."""
+"""What watches.yaml says of webhooks, and what is registered of them at the API server."""
 
 from rolecall.webhooks.read import Admission, AdmissionKeys, AdmissionRule, validation_of
 from rolecall.webhooks.registrations import (

@@ -1,8 +1,7 @@
 """Looks at the text of a CEL expression, as far as one can without the API server.
 
 It judges CEL. Here are found what is obviously wrong (nothing there, a bracket or a quote too few, a
-single `=`) and which of the API server's variables a rule reads, by which it is told what kind of rule
-it is.
+single `=`) and which of the API server's variables a rule reads, which decide what kind of rule it is.
 """
 
 from __future__ import annotations

@@ -118,7 +118,7 @@ def _read_admission(
     if node is None:
         return None
     is_mutating = name == "mutate"
-    # With the key `rules` for both, so that it is told with its way out, and not as an unknown one.
+    # With the key `rules` for both, so that the error names the way out, and not an unknown key.
     fields = Fields(node, VALIDATE_KEYS, report, is_strict=True)
     if is_mutating:
         _refuse_rules(fields, report)

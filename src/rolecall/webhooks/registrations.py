@@ -1,7 +1,7 @@
-"""What the API server is told of our webhooks: the parts of CRDs and webhook configurations.
+"""What is registered of our webhooks at the API server: the parts of CRDs and webhook configurations.
 
 Every field is written out, defaults too: what the API server answers is then the same as what it was
-sent, and a look tells whether somebody changed it.
+sent, and a look shows whether a user changed it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _CORE = "core"
 
 @dataclass(frozen=True, slots=True)
 class Webhook:
-    """Which requests are asked about, where, and what happens where nobody answers."""
+    """Which requests are asked about, where, and what happens without an answer."""
 
     is_mutating: bool
     group: str

@@ -39,7 +39,7 @@ _FEW = 16
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A key in a lane; `order` grows with time, so it also tells who came first."""
+    """A key in a lane; `order` grows with time, so it also shows which came first."""
 
     key: Key
     urgency: Urgency

@@ -171,7 +171,7 @@ class Queue:
         self._serve()
 
     def want_slot(self, key: Key, on_given: Callable[[], None]) -> None:
-        """The run of a key in hand is awake: tell it as soon as it has a slot."""
+        """The run of a key in hand is awake: call `on_given` as soon as it has a slot."""
         self._slots.want(key, on_given)
         self._serve()
 

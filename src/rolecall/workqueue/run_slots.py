@@ -6,10 +6,10 @@ they keep theirs, since each of them holds memory. One that wakes stands in line
 
 The hard part is who goes first. Runs that wake go before keys that begin, for they hold memory and are
 waited for; but a hundred that wake every second would let no key begin, so after `MAX_WOKEN` of them a
-key has its turn. Nothing can lock up: whoever stands in line holds no slot, and a run that has one ends
-or waits.
+key has its turn. Nothing can lock up: a run that stands in line holds no slot, and a run that has one
+ends or waits.
 
-A kind's limit that somebody set counts all its keys in hand, as in the Go operator: who says 1 may mean
+A kind's limit that the user set counts all its keys in hand, as in the Go operator: who says 1 may mean
 that no two runs of that kind are ever under way. The default, one for each CPU, is about CPUs alone, so
 it counts those that have a slot.
 """
@@ -39,12 +39,12 @@ class Limits:
     memory_bytes: int | None = None
     run_bytes: Callable[[Gvk], int] = lambda _: 0
     max_waiting: int = 0  # runs in flight that wait and have left their slot to others
-    # Kinds whose limit somebody set.
+    # Kinds whose limit the user set.
     set_kinds: AbstractSet[Gvk] = field(default_factory=frozenset)
 
 
 class RunSlots:
-    """Everything happens on one event loop; `Queue` asks and tells."""
+    """Everything happens on one event loop; called by `Queue`."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -53,7 +53,7 @@ class RunSlots:
         self._left: dict[Key, None] = {}  # their runs wait, and others have their slots
         self._left_of: Counter[Gvk] = Counter()
         self._keeping: dict[Key, None] = {}  # their runs wait, but too many do already
-        # Those of `_left` whose runs are awake, in line, with whom to tell.
+        # Those of `_left` whose runs are awake, in line, with the function to call.
         self._woken: dict[Key, Callable[[], None]] = {}
         self._woken_in_a_row = 0
 
@@ -105,7 +105,7 @@ class RunSlots:
         return self._woken_in_a_row < MAX_WOKEN
 
     def give_to_woken(self) -> bool:
-        """Give a free slot to whoever is in line for longest; False where none may have it."""
+        """Give a free slot to the run that is in line for longest; False where none may have it."""
         for key, on_given in self._woken.items():
             if key.gvk in self._limits.set_kinds or self.has_room(key.gvk):
                 self._stay(key)

@@ -1,4 +1,4 @@
-"""What the queue tells about itself, for metrics: numbers only, taken at one moment."""
+"""The queue in figures, for metrics: numbers only, taken at one moment."""
 
 from __future__ import annotations
 

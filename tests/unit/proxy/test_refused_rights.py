@@ -36,7 +36,7 @@ def refused(*sentences: str) -> RefusedRights:
     ids=["kubernetes.core", "kubectl", "quoted twice"],
 )
 def test_refusal_is_reported_as_a_rule_to_paste(words: str) -> None:
-    assert refused(SENTENCE).reported_by(words) == (
+    assert refused(SENTENCE).hint_for(words) == (
         "the operator may not create configmaps in namespace `shop`: add"
         f' `- {{apiGroups: [""], resources: [configmaps], verbs: [create]}}` {WAY_OUT}'
     )
@@ -72,18 +72,16 @@ def test_refusal_is_reported_as_a_rule_to_paste(words: str) -> None:
     ids=["subresource", "cluster", "group", "path"],
 )
 def test_every_shape_of_a_refusal_is_understood(sentence: str, lack: str, rule: str) -> None:
-    reported = refused(sentence).reported_by(sentence)
+    reported = refused(sentence).hint_for(sentence)
     assert reported == f"the operator may not {lack}: add `- {rule}` {WAY_OUT}"
 
 
 def test_rule_grants_all_verbs_that_the_task_needs() -> None:
     needed = ("get", "create", "patch")
-    assert "verbs: [get, create, patch]}` to a role" in refused(SENTENCE).reported_by(
-        SENTENCE, needed
-    )
+    assert "verbs: [get, create, patch]}` to a role" in refused(SENTENCE).hint_for(SENTENCE, needed)
     assert (
         refused(SENTENCE)
-        .reported_by(SENTENCE, needed)
+        .hint_for(SENTENCE, needed)
         .startswith("the operator may not create configmaps in namespace `shop`: add")
     )
 
@@ -91,44 +89,44 @@ def test_rule_grants_all_verbs_that_the_task_needs() -> None:
 def test_verbs_of_a_task_say_nothing_of_another_refused_verb_or_a_subresource() -> None:
     needed = ("get", "create", "patch")
     other = SENTENCE.replace("cannot create", "cannot watch")
-    assert "verbs: [watch]" in refused(other).reported_by(other, needed)
+    assert "verbs: [watch]" in refused(other).hint_for(other, needed)
     sub = SENTENCE.replace('resource "configmaps"', 'resource "pods/exec"')
-    assert "verbs: [create]" in refused(sub).reported_by(sub, needed)
+    assert "verbs: [create]" in refused(sub).hint_for(sub, needed)
 
 
 def test_role_that_failed_over_something_else_gets_no_advice() -> None:
-    assert refused(SENTENCE).reported_by("the database did not answer") == ""
+    assert refused(SENTENCE).hint_for("the database did not answer") == ""
 
 
 def test_words_that_the_server_never_said_are_not_believed() -> None:
-    assert refused().reported_by(SENTENCE) == ""
+    assert refused().hint_for(SENTENCE) == ""
     other = SENTENCE.replace("configmaps", "secrets")
-    assert refused(other).reported_by(SENTENCE) == ""
+    assert refused(other).hint_for(SENTENCE) == ""
 
 
 def test_quota_is_no_missing_right() -> None:
     sentence = 'pods "x" is forbidden: exceeded quota: small, requested: pods=1, used: pods=1'
-    assert refused(sentence).reported_by(sentence) == ""
+    assert refused(sentence).hint_for(sentence) == ""
 
 
 def test_loop_over_refusals_keeps_the_last_ones_only() -> None:
     sentences = [SENTENCE.replace("shop", f"shop-{number}") for number in range(100)]
     rights = refused(*sentences)
-    assert rights.reported_by(sentences[0]) == ""
-    assert "`shop-99`" in rights.reported_by(sentences[99])
+    assert rights.hint_for(sentences[0]) == ""
+    assert "`shop-99`" in rights.hint_for(sentences[99])
 
 
 def test_refusal_that_came_again_is_the_newest() -> None:
     sentences = [SENTENCE.replace("shop", f"shop-{number}") for number in range(32)]
     kept = refused(*sentences, sentences[0], SENTENCE)
-    assert "`shop-0`" in kept.reported_by(sentences[0])
-    assert kept.reported_by(sentences[1]) == ""
-    assert "`shop-2`" in kept.reported_by(sentences[2])
+    assert "`shop-0`" in kept.hint_for(sentences[0])
+    assert kept.hint_for(sentences[1]) == ""
+    assert "`shop-2`" in kept.hint_for(sentences[2])
 
 
 def test_first_refusal_that_the_task_repeats_is_reported() -> None:
     other = SENTENCE.replace("shop", "other")
-    reported = refused(SENTENCE).reported_by(f"{other} and {SENTENCE}")
+    reported = refused(SENTENCE).hint_for(f"{other} and {SENTENCE}")
     assert "`shop`" in reported
 
 
@@ -136,6 +134,6 @@ def test_answer_that_was_streamed_or_is_no_text_reports_nothing() -> None:
     rights = RefusedRights()
     rights.note(None)
     rights.note(SENTENCE)
-    assert rights.reported_by(SENTENCE) == ""
+    assert rights.hint_for(SENTENCE) == ""
     rights.note(b"\xff " + SENTENCE.encode())
-    assert "`shop`" in rights.reported_by(SENTENCE)
+    assert "`shop`" in rights.hint_for(SENTENCE)

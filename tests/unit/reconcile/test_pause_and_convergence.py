@@ -172,7 +172,7 @@ async def test_different_tasks_that_change_in_turn_are_no_loop(setting: Setting)
 
 async def test_role_that_reports_its_progress_in_status_is_no_loop(setting: Setting) -> None:
     await setting.shop.create()
-    setting.runner.will(replace(UNSETTLED, telling_tasks={TASK}))
+    setting.runner.will(replace(UNSETTLED, report_tasks={TASK}))
 
     await run_times(setting, 9)
 

@@ -158,8 +158,8 @@ def test_changed_tasks_that_only_report_are_known() -> None:
         reported.event("runner_on_ok", task=action, task_action=action, res={"changed": True})
     result = reported.stats(ok=4).result()
     assert len(result.changed_tasks) == 4
-    are_telling = [task in result.telling_tasks for task in result.changed_tasks]
-    assert are_telling == [True, True, True, False]
+    are_reports = [task in result.report_tasks for task in result.changed_tasks]
+    assert are_reports == [True, True, True, False]
 
 
 @pytest.mark.parametrize("action", [REQUEUE, "requeue_after", REPORT])

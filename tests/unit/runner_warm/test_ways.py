@@ -40,7 +40,7 @@ _MODULE = ModuleFacts(
     has_limit=False,
     has_module_utils=False,
     is_our_python=True,
-    reports_python=False,
+    changes_python=False,
 )
 
 
@@ -83,7 +83,7 @@ def test_action_runs_inline_only_where_nothing_speaks_against_it(
         ({"is_become": True}, Way.STOCK),
         ({"is_local": False}, Way.STOCK),
         ({"is_our_python": False}, Way.STOCK),
-        ({"tells_python": True}, Way.STOCK),
+        ({"changes_python": True}, Way.STOCK),
         ({"has_timeout": True}, Way.STOCK),
         ({"is_verbose": True}, Way.STOCK),
         ({"is_kept": True}, Way.STOCK),

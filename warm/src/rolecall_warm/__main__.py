@@ -28,7 +28,7 @@ def main() -> int:
         from rolecall_warm.hooks.new_process import NewProcess  # noqa: PLC0415
 
         new = NewProcess()
-        # Whatever ansible-core of another version does when imported, the engine is told.
+        # Whatever error ansible-core of another version raises on import, the engine gets it.
         from rolecall_warm.serve import serve  # noqa: PLC0415
 
         serve(engine, Path(sys.argv[2]), streams, new, frozenset(sys.argv[3:]))

@@ -1,8 +1,8 @@
 """A run child: the fork that runs one play, in the very words of `ansible-playbook`.
 
-It tells the engine first that it lives (with a pidfd of its own, so that the engine can end it without
-ever hitting a stranger), runs the command, and says how it ended. From the first word on the run is
-the child's, whatever becomes of the host: the engine never starts it a second time.
+It reports to the engine first that it lives (with a pidfd of its own, so that the engine can end it
+without ever hitting a stranger), runs the command, and says how it ended. From the first word on the
+run is the child's, whatever becomes of the host: the engine never starts it a second time.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class RunOrder:
     imports: str  # the file to note in what it had to import
     inputs: tuple[str, ...]  # files and folders of its project, where it is asked what it uses
     may_wait: bool = False  # it has a slot, which others may use while it waits
-    pages: str = ""  # where to tell which pages it wrote to, if anywhere
+    pages: str = ""  # the file for the pages that it wrote to, if any
 
 
 @dataclass
@@ -139,7 +139,7 @@ def be_run_child(order: RunOrder, parts: HostParts) -> NoReturn:
         wire.report(report, {"r": "end", "rc": status, "cpu_s": _cpu_s()})
         parts.imports.write()
         if order.pages:
-            with contextlib.suppress(OSError):  # a full disk: the next run may tell
+            with contextlib.suppress(OSError):  # a full disk: the next run may write it
                 write_down_own(Path(order.pages))
     except BaseException as error:  # nothing may climb into the host's loop
         if report is not None:
@@ -152,7 +152,7 @@ def be_run_child(order: RunOrder, parts: HostParts) -> NoReturn:
 
 
 def practice_play(parts: HostParts) -> Callable[[list[str]], object]:
-    """Plays as in a run, but nobody is told."""
+    """Plays as in a run, but reports to no engine."""
 
     def play(command: list[str]) -> object:
         parts.streams.open_all(events_in_one_piece=True)
@@ -164,7 +164,7 @@ def practice_play(parts: HostParts) -> Callable[[list[str]], object]:
 
 
 def _take_over(order: RunOrder, streams: StreamSettings) -> socket.socket:
-    """Take our own descriptors, environment and streams; then tell the engine that we begin."""
+    """Take our own descriptors, environment and streams; then report to the engine that we begin."""
     report_fd, output_fd = os.dup(order.report), os.dup(order.output)
     high = max(report_fd, output_fd)
     for start, end in _gaps(_FIRST_FREE_DESCRIPTOR, {report_fd, output_fd}):
@@ -219,7 +219,7 @@ def _renew(parts: HostParts) -> None:
 
 
 def _cpu_s() -> float:
-    """Of this process and of those below it that have ended; the host would tell it too late."""
+    """Of this process and of its children that have ended; the host would report it too late."""
     parts = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return sum(part.ru_utime + part.ru_stime for part in parts)
 

@@ -1,8 +1,8 @@
-"""Every fork of the host, and what makes it safe: there is one thread, whoever was imported.
+"""Every fork of the host, and what makes it safe: there is one thread, whatever was imported.
 
 A fork takes the thread along that forks, and every lock as it was; a lock that another thread held then
 stays locked in the child for ever. So a host that has more than one thread serves no more. The look
-costs some microseconds: the kernel tells how many threads a process has as the links of a folder.
+costs some microseconds: the kernel shows how many threads a process has as the links of a folder.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What run children leave behind: background jobs, which stay, and what a killed run could not end.
 
-Whose a process is can no longer be seen from its parent, which is us by then; its marks tell.
+The parent of such a process no longer shows whose it is, since it is us by then; its marks do.
 """
 
 from __future__ import annotations

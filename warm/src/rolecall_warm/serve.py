@@ -196,7 +196,7 @@ def _take_order(engine: socket.socket, state: _State) -> bool:
             state.is_retiring = True
             _end_spare(state)
     finally:
-        # Whoever has no child by now sees from this that nobody has the order.
+        # An engine without a child by now sees from this that no process has the order.
         for fd in fds:
             os.close(fd)
     return True

@@ -15,5 +15,5 @@ def mark_of(problems: list[str]) -> str:
 
 
 def may_be_proven(problems: list[str]) -> bool:
-    """Whether playing can tell: where a name is gone, a hook has nothing to stand in front of."""
+    """Whether a proof can decide: where a name is gone, a hook has nothing to stand in front of."""
     return all(" is unknown (" in problem for problem in problems)

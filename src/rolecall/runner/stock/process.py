@@ -24,7 +24,7 @@ _SUPERVISOR = Path(__file__).with_name("supervisor.py")
 
 
 class SupervisedProcess:
-    """A `RunProcess`, as its supervisor reports it. Nobody knows when it waits: it keeps its slot."""
+    """A `RunProcess`, as its supervisor reports it. When it waits is unknown: it keeps its slot."""
 
     stands, stood_s, spoke_s = False, 0.0, 0.0
 

@@ -1,9 +1,9 @@
-"""Runs one command and, when told to, ends everything that it ever started.
+"""Runs one command and, on request, ends everything that it ever started.
 
 A process group is not enough to end a play: Ansible's workers, async jobs and daemons start sessions of
 their own. So each stock run gets this small process above it, which is a *subreaper*: whatever the play
 abandons becomes its child and stays in reach. A play that ends by itself keeps its background jobs, as
-under anybody's ansible-runner; one that is ended, or is killed from outside, keeps nothing, not even
+under plain ansible-runner; one that is ended, or is killed from outside, keeps nothing, not even
 its temporary files.
 
 Started as a script with `python -I -S`: no site, no third-party module, 10 MB and some 30 ms. The
@@ -13,7 +13,7 @@ happened goes to a pipe in lines: `started <pid>`, `cpu <seconds>` of all that h
 
 Rejected: a supervisor that hosts ansible-runner itself (0.14 s and 22 MB for each run, and events would
 cross one more pipe), cgroups (a container seldom may make one), and making the whole engine a subreaper
-(orphans of different runs could not be told apart).
+(an orphan would not show which run it was of).
 """
 
 from __future__ import annotations
@@ -180,7 +180,7 @@ def _parents_by_ps(root: int, group: int) -> list[tuple[int, int]]:
     with subprocess.Popen(command, stdout=subprocess.PIPE) as ps:
         assert ps.stdout is not None
         rows = [[int(word) for word in line.split()] for line in ps.stdout]
-    # Without subreapers an orphan is not below us any longer; its group still tells whose it was.
+    # Without subreapers an orphan is not below us any longer; its group still shows whose it was.
     return [
         (pid, root if parent == 1 and its_group == group else parent)
         for pid, parent, its_group in rows

@@ -22,7 +22,7 @@ _ASKING = frozenset(
         "--step",
     }
 )
-# From here on Ansible tells what it loads, and a host has loaded it long ago.
+# From here on Ansible prints what it loads, and a host has loaded it long ago.
 _SHOWS_LOADING = 4
 
 

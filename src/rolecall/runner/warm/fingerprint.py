@@ -60,7 +60,7 @@ def _depends_on_folder(shared: Mapping[str, str], config_file: str, cwd: Path) -
         return True
     if any(_FOLDER in value for name, value in shared.items() if name.startswith("ANSIBLE_")):
         return True
-    # Ansible warns of an ansible.cfg that anybody could have put there.
+    # Ansible warns of an ansible.cfg that any user could have put there.
     if _is_open_to_all(cwd) and (cwd / "ansible.cfg").exists():
         return True
     with contextlib.suppress(OSError):

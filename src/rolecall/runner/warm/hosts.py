@@ -42,7 +42,7 @@ class HostLimits:
     In normal operation only `runs` and `age_s` are reached.
     """
 
-    # Two: the usual one, and one beside it while somebody edits ansible.cfg.
+    # Two: the usual one, and one beside it while a user edits ansible.cfg.
     hosts: int = _FEWEST_HOSTS
     # A host that a run asked for within this time is not given up for another configuration.
     stay_s: float = 600.0
@@ -187,7 +187,7 @@ class Hosts:
         return host
 
     def _look_after(self, successor: HostLink, prepared: PreparedRun) -> None:
-        """Give it up where it failed to start, or hangs; nobody waits for it, so nobody else looks."""
+        """Give it up where it failed to start, or hangs: no run waits for it, so none would see it."""
         waited_s = self._clock.monotonic() - successor.started
         if successor.is_alive and waited_s < self._limits.start_wait_s:
             return
@@ -209,7 +209,7 @@ class Hosts:
         )
 
     def _make_room(self) -> bool:
-        """Let hosts go that are dead, or that nobody wants any more; False where all are wanted."""
+        """Let hosts go that are dead, or that no run wants any more; False where all are wanted."""
         for host in list(self._hosts.values()):
             if not host.is_alive or not is_current(host.fingerprint):
                 self._remove(host)

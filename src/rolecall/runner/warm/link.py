@@ -1,8 +1,8 @@
-"""One host process as the engine holds it: started, given orders, told to go.
+"""One host process as the engine holds it: started, given orders, asked to end.
 
 Promises: an order is either begun by a child or never executed at all, which the run learns from its
 own report socket and not from here; a host that hangs or dies costs speed, never a run. The host's
-own words (to stderr) are kept in an unnamed file and told only when it could not start.
+own words (to stderr) are kept in an unnamed file and logged only when it could not start.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class HostLink:
         clock: Clock,
         trusted: Collection[str] = (),
     ) -> None:
-        """Start it; `wait_ready` tells when it serves. `trusted`: marks of what was proven."""
+        """Start it; `wait_ready` returns once it serves. `trusted`: marks of what was proven."""
         self.fingerprint = fingerprint
         self.started = clock.monotonic()
         self.served = 0
@@ -83,10 +83,12 @@ class HostLink:
         self.problem = ""  # why it does not serve
         self.has_died = False  # by a signal, or once it was ready: another may well serve
         self.is_lasting = False  # the cause lies in files; the same files give the same answer
-        self.unknown: Unknown | None = None  # why, where it is an ansible-core that nobody read
+        self.unknown: Unknown | None = (
+            None  # why, where it is an ansible-core that was not reviewed
+        )
         self.is_proven = False  # it serves such a one
         self._is_settled = threading.Event()  # ready, or never will be
-        # Of runs in flight, None before they end: of others nobody asks, and a host serves thousands.
+        # Of runs in flight, None before they end; dropped after that, since a host serves thousands.
         self._endings: dict[str, ChildEnding | None] = {}
         self._refusals: dict[str, str] = {}
         self._news = threading.Condition()
@@ -162,12 +164,12 @@ class HostLink:
             self.served += 1
 
     def forget(self, run_id: str) -> None:
-        """Nobody will ask for the ending of this run (any more)."""
+        """The ending of this run will not be asked for (any more)."""
         with self._news:
             self._endings.pop(run_id, None)
 
     def ending_of(self, run_id: str, timeout_s: float) -> ChildEnding | None:
-        """How a run child ended; None where the host cannot tell (any more)."""
+        """How a run child ended; None where the host does not know (any more)."""
         with self._news:
             self._news.wait_for(
                 lambda: self._endings[run_id] is not None or bool(self.problem), timeout=timeout_s
@@ -221,7 +223,7 @@ class HostLink:
         try:
             while (received := wire.receive(self._sock)) is not None:
                 self._take(received[0])
-        except Exception as error:  # whatever it said: a host that makes no sense serves nobody
+        except Exception as error:  # whatever it said: a host that makes no sense serves no run
             problem = f"the connection to the warm host broke: {type(error).__name__}: {error}"
             self.kill()
         self._process.wait()

@@ -28,7 +28,7 @@ from rolecall_base.marks import MarkedRun
 from rolecall_base.polling import readable
 from rolecall_base.processes import kill_found
 
-# A host that took an order forks within milliseconds; one that forks for nobody so long hangs, and is
+# A host that took an order forks within milliseconds; one that forks for no order so long hangs, and is
 # ended. Two hundred orders at once may take a busy machine longer.
 _BEGIN_TIMEOUT_S = 15.0
 # The host reaps at once; where it does not answer, the signal is taken to be the usual one.
@@ -45,7 +45,7 @@ class Order:
 
     prepared: PreparedRun
     env: dict[str, str]  # the prepared one, with the run's own temporary folder
-    # Files and folders of its project; none: nobody asks what it uses.
+    # Files and folders of its project; none: what it uses is not asked for.
     inputs: tuple[Path, ...] = ()
 
     def message(self) -> dict[str, Any]:
@@ -117,7 +117,7 @@ class RunChild:
     def wait_begun(self, on_begun: Callable[[], None]) -> bool:
         """Wait for the child's first word; False where no child ever had the order."""
         if not self._host_is_at_work():
-            # With the host gone, either a child has the socket and speaks, or nobody does.
+            # With the host gone, either a child has the socket and speaks, or no process does.
             self._host.kill()
             if not readable([self._socket.fileno()], _BEGIN_TIMEOUT_S):
                 self._refuse_late_begin()
@@ -136,7 +136,7 @@ class RunChild:
             self.has_ended = True
             return False
         has_more = self.take_reports()
-        # After its last word it only has to go, which takes the kernel a while: nobody waits.
+        # After its last word it only has to go, which takes the kernel a while: no need to wait.
         self.has_ended |= self._rc is not None
         return has_more
 
@@ -159,7 +159,7 @@ class RunChild:
             return self._rc
         ending = self._host.ending_of(self.order.prepared.request.run_id, _ENDING_TIMEOUT_S)
         if ending is None:
-            # The host ends what a killed run left before it tells; this one is dead, or hangs.
+            # The host ends what a killed run left before it reports; this one is dead, or hangs.
             kill_found(MarkedRun.of(self.order.prepared.request.run_id, self.order.env).processes)
             return -signal.SIGKILL
         self.cpu_s = ending.cpu_s
@@ -168,7 +168,7 @@ class RunChild:
         return ending.code  # where it left without a word, but by itself, too
 
     def abandon(self) -> None:
-        """Let nothing of the run go on: it cannot be followed, so nobody would know what it does.
+        """Let nothing of the run go on: it cannot be followed, so it would act unseen.
 
         From now on no child can begin it. One that has begun is ended with all below it, here as far as
         there are descriptors to look for them, by the host where there are none.
@@ -207,7 +207,7 @@ class RunChild:
             return False
         message, fds = received
         match message.get("r"):
-            case "begin" if not self._pid:  # a play may say it again, of somebody else's process
+            case "begin" if not self._pid:  # a play may say it again, of another process
                 self._pid = int(message["pid"])
                 self._pidfd = fds.pop() if fds else -1
             case "event":

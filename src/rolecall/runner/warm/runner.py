@@ -66,7 +66,7 @@ _logger = logging.getLogger(__name__)
 # A plan has no other way: on a busy machine its host may not be there the first time.
 _ATTEMPTS_AT_A_PLAN = 4
 
-# What a private folder belongs to: a CR, or whoever asks about one.
+# What a private folder belongs to: a CR, or a client that asks about one.
 _Owner = tuple[Path | None, Gvk, str, str]
 
 
@@ -94,7 +94,7 @@ class WarmRunner:
         self._stock = stock
         self._clock = clock or SystemClock()
         self._runs: set[RunTask] = set()
-        # Only an engine has somebody to tell, and only an engine proves.
+        # Only an engine has a receiver for the report, and only an engine proves.
         self._prover = on_support and Prover(
             settings, self._clock, lambda: len(self._runs), on_support
         )
@@ -140,7 +140,7 @@ class WarmRunner:
             await in_thread(lambda: self._start_host_for(terms))
 
     async def close(self) -> None:
-        """End what runs and the hosts; `stock` belongs to whoever made it."""
+        """End what runs and the hosts; `stock` belongs to its maker."""
         runs = list(self._runs)
         for run in runs:
             run.cancel("the operator is stopping")
@@ -163,7 +163,7 @@ class WarmRunner:
     async def _run_after(
         self, before: RunTask | None, request: RunRequest, on_event: OnEvent, run: RunTask
     ) -> RunResult:
-        """Let a run whose result was told already leave the folder first."""
+        """Let a run whose result was reported already leave the folder first."""
         if before is not None and before.is_tidying:
             await asyncio.wait([before.task])
         return await self._run(request, on_event, run)
@@ -193,7 +193,7 @@ class WarmRunner:
                 run, request, on_event, lambda thread: self._run_in_child(request, thread)
             )
         except CannotStartError as error:
-            return FallBack(str(error))  # the stock way says it as everybody knows it
+            return FallBack(str(error))  # the stock way reports it in Ansible's own words
 
     def _note_way(self, gvk: Gvk, way: str) -> None:
         """A run began: the next one is expected to go the same way."""
@@ -229,7 +229,7 @@ class WarmRunner:
             folder_of_command() as folder,
         ):
             settings = replace(self._settings, root=folder)
-            cr = {"metadata": {"name": "nobody"}}
+            cr = {"metadata": {"name": "warm-up"}}
             kubeconfig = folder / "kubeconfig"
             request = RunRequest("warm-up", terms, cr, False, kubeconfig, 0, 0)
             prepared = prepare(request, settings)
@@ -262,7 +262,7 @@ class WarmRunner:
                 return result or self._not_begun(host, request.run_id)
 
     def _inputs_of(self, prepared: PreparedRun) -> tuple[Path, ...]:
-        """None where nobody asks what the run uses: to note that takes it some of its time."""
+        """Empty unless the request asks what the run uses: to note that takes the run some time."""
         is_asked = prepared.request.terms.notes_uses
         return inputs_of(prepared.play, self._settings) if is_asked else ()
 
@@ -283,7 +283,7 @@ class WarmRunner:
         return None
 
     def _not_begun(self, host: HostLink, run_id: str) -> FallBack:
-        """Why no child began it. The host stays where it can tell, and what it tells can pass."""
+        """Why no child began it. The host stays where it answers with a reason that can pass."""
         refusal = host.refusal_of(run_id, timeout_s=1.0)
         if refusal and host.is_alive and not host.is_stale:
             return FallBack(f"the warm host could not begin the run: {refusal}")

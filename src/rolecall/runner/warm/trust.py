@@ -1,4 +1,4 @@
-"""Which ansible-cores that nobody read may be run warm all the same."""
+"""Which ansible-cores that were not reviewed may be run warm all the same."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from rolecall.gvk import Gvk
 from rolecall.logs import PrintedPlays
-from rolecall.reconcile.verdict import message_of, reported_of_failure, verdict_of
+from rolecall.reconcile.verdict import failure_fields, message_of, verdict_of
 from rolecall.runner.fold import Exit
 from rolecall.runner.secrets import MASK
 from rolecall.status import Ended
@@ -133,7 +133,7 @@ def _checked(case: Any, home: Path) -> bool:
     text.encode()
     must(len(message_of(result)) <= _LONGEST_MESSAGE, "a condition's message fits a condition")
     must(
-        "\n" not in str(reported_of_failure(result, "x").get("error", "")),
+        "\n" not in str(failure_fields(result, "x").get("error", "")),
         "an error is one line of the log",
     )
     return True

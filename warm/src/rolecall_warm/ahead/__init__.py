@@ -6,7 +6,7 @@ part of it, and a play is never begun before its order comes. `warm_up` is the w
 1. Before it serves, the host imports what most plays use (`imports`), and makes what Ansible makes at
    first use (`first_uses`): half a second of each new `ansible-playbook`.
 2. While nothing runs, it takes its steps, each of which finds out what was still missing, and makes it:
-   a play in a fork tells, once (`practice`); roles that ran have files to parse and templates to
+   a play in a fork reports it, once (`practice`); roles that ran have files to parse and templates to
    compile (`role_files`); runs noted what they had to import (`noted_imports`).
 3. Then it forks the process of the next run (`spare`), which copies the memory that every play writes
    to (`pages`), a third of a short play's time.

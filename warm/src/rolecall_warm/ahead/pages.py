@@ -3,13 +3,13 @@
 A fork shares its parent's pages until one of both writes to them; then the kernel stops the writer and
 copies. A play of one task writes to some 6,000 pages, nearly all for reference counts of code that it
 merely calls, and the copies are a third of its time. Which pages, is much the same for all forks of a
-host: the practice run and the first runs find out, and a spare process copies them all while nobody
+host: the practice run and the first runs find out, and a spare process copies them all while no run
 waits for it. Written down are addresses, never what is there.
 
 Needs Linux 5.14; before that, pages are copied when they are written to, as always.
 
 Rejected: the same in each fork under load. Copying all ahead took 14 ms of CPU, and the stops that it
-saves took 5: it pays only while nobody waits.
+saves took 5: it pays only while no run waits.
 """
 
 from __future__ import annotations

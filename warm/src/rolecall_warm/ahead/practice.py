@@ -2,8 +2,9 @@
 
 Much is made only while a play runs: regular expressions, modules that are imported at the last moment.
 The host cannot run a play itself, since Ansible keeps options and variables of the first one that a
-process sees. So a fork plays, for nobody, and names what it had to import and compile; the host then
-does that itself, and no run has to do it again. It also says to which pages it wrote (`pages`).
+process sees. So a fork plays, without a report to the engine, and names what it had to import and
+compile; the host then does that itself, and no run has to do it again. It also says to which pages it
+wrote (`pages`).
 
 Rejected: learning the same from real runs. What they compile may hold what they were given.
 """
@@ -28,7 +29,7 @@ from rolecall_warm.in_fork import output_of_fork
 _TIMEOUT_S = 20.0
 _PYTHON = "{{ ansible_playbook_python }}"
 _INVENTORY = f'localhost ansible_connection=local ansible_python_interpreter="{_PYTHON}"\n'
-# Nobody listens there, so the module gives up at once, with all its imports made.
+# No server listens there, so the module gives up at once, with all its imports made.
 _NOWHERE = "http://127.0.0.1:9"
 _DEFINITION = {
     "apiVersion": "v1",

@@ -1,7 +1,7 @@
 """Has the files of a role ready before it runs the next time: parsed, and their templates compiled.
 
-Only files are read, never what a run said: texts that came with a CR or a Secret are nobody else's
-business. Nothing is rendered: a template may look things up or start programs. What is missed (a text
+Only files are read, never what a run said: texts that came with a CR or a Secret must not leave their
+run. Nothing is rendered: a template may look things up or start programs. What is missed (a text
 that was put together, a filter that only the role knows) is made in the run, as always.
 """
 

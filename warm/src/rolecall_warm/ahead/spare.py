@@ -3,7 +3,7 @@
 Forking, and copying the pages that every play writes to, takes longer than some plays. The spare
 process has done both when its order comes. It has run nothing, so the run is as any other; one that
 died, or is not there yet, means that the host forks as always. The order goes to it with its
-descriptors, so if it dies before its first word, the engine sees that nobody has the order.
+descriptors, so if it dies before its first word, the engine sees that no process has the order.
 
 It holds the memory that a run needs, so it goes when no order comes for a while. Under load there is
 none: it is forked when the last run has ended and the host has had nothing to do for a moment.
@@ -86,12 +86,12 @@ def _wait_for_order(host: socket.socket, pages: list[Range], begin: Begin) -> No
         os.closerange(host.fileno() + 1, 1 << 16)
         copy_now(pages)
         host.send(b"r")
-        processes.set_name("rolecall-spare")  # whoever reads that may count on it
+        processes.set_name("rolecall-spare")  # readers of the name may rely on the copied pages
         received = wire.receive(host)
         if received is not None:  # else the host is gone, or has no need of us
             host.close()
             begin(*received)
-    except BaseException:  # not into the host's loop; the engine sees that nobody began
+    except BaseException:  # not into the host's loop; the engine sees that no run began
         status = 250
     finally:
         os._exit(status)

@@ -1,9 +1,9 @@
 """What the Kubernetes client remembers in its process, made as new where a process would be new.
 
-It reads KUBECONFIG when it is imported, which the host did for all runs; and whoever logs in leaves its
-configuration, token included, as the default of whatever logs in next. In a process for each task
-neither shows; here a role's own module would find `~/.kube/config` instead of the run's kubeconfig, and
-the credential for one server would go to another.
+It reads KUBECONFIG when it is imported, which the host did for all runs; and each login leaves its
+configuration, token included, as the default of the next login. In a process for each task neither
+shows; here a role's own module would find `~/.kube/config` instead of the run's kubeconfig, and the
+credential for one server would go to another.
 """
 
 from __future__ import annotations

@@ -169,7 +169,7 @@ class Core(abc.ABC):
 
     @staticmethod
     def keeps_files() -> bool:
-        """Whether somebody wants to look at what Ansible leaves behind, tracebacks included."""
+        """Whether settings ask Ansible to keep its temporary files, or tracebacks."""
         shows_tracebacks = getattr(C, "DISPLAY_TRACEBACK", ["never"]) != ["never"]
         return bool(C.DEFAULT_KEEP_REMOTE_FILES or C.DEFAULT_DEBUG or shows_tracebacks)
 
@@ -208,7 +208,7 @@ class Core(abc.ABC):
         return not arguments and str(interpreter) == sys.executable
 
     def remote_tmp(self, action: Any) -> str | None:
-        """Where this connection's temporary folders go; None where only a shell can tell."""
+        """Where this connection's temporary folders go; None where only a shell can expand it."""
         path = str(action.get_shell_option("remote_tmp", default="~/.ansible/tmp"))
         if not _PLAIN_PATH.match(path):
             return None
@@ -219,7 +219,7 @@ class Core(abc.ABC):
 
 
 def as_shell(action: Any, response: Response) -> dict[str, Any]:
-    """What a module left, as `_low_level_execute_command` would tell it."""
+    """What a module left, as `_low_level_execute_command` would return it."""
     stdout = action._strip_success_message(response.stdout)
     return {"rc": response.rc, "stdout": stdout, "stderr": response.stderr}
 

@@ -73,7 +73,7 @@ class Core218(Core):
         return ModuleProcess(streams, _module_view, _report_exception, _report_no_exit)
 
     def new_result_queue(self, strategy: Any, as_result_thread: AsResultThread) -> ResultQueue:
-        """Results travel whole, and are told host and task on arrival."""
+        """Results travel whole, and get host and task on arrival."""
         return _Queue(strategy, as_result_thread)
 
     def worker_arguments(self, values: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
@@ -108,8 +108,8 @@ class Core218(Core):
             except OSError:
                 pass  # a worker ends without a word, too
             except Exception:
-                reported = {"failed": True, "exception": traceback.format_exc(), "stdout": ""}
-                sender.send_plain(reported)
+                failure = {"failed": True, "exception": traceback.format_exc(), "stdout": ""}
+                sender.send_plain(failure)
                 arguments["loader"].cleanup_all_tmp_files()
 
     def encode_arguments(self, _name: str, arguments: Any) -> bytes:
@@ -173,12 +173,12 @@ class _Sender:
         self._queue, self._host, self._task = queue, host, task
 
     def send(self, result: Any) -> None:
-        """A result; one that cannot be pickled is told as the worker tells it."""
+        """A result; one that cannot be pickled is reported as the worker reports it."""
         try:
             self.send_plain(result)
         except Exception as error:
-            reported = {"failed": True, "msg": f"{error}", "exception": traceback.format_exc()}
-            self._queue.send_task_result(self._host.name, self._task._uuid, reported, {})
+            failure = {"failed": True, "msg": f"{error}", "exception": traceback.format_exc()}
+            self._queue.send_task_result(self._host.name, self._task._uuid, failure, {})
 
     def send_plain(self, result: Any) -> None:
         self._queue.send_task_result(
@@ -193,7 +193,7 @@ class _Queue(ResultQueue):
             if isinstance(arg, TaskResult):
                 self.strategy.normalize_task_result(arg)
                 break
-        self.report(lambda: self.strategy._tqm.send_callback(method_name, *args, **kwargs))
+        self.call_alone(lambda: self.strategy._tqm.send_callback(method_name, *args, **kwargs))
 
     def send_task_result(self, *args: Any, **kwargs: Any) -> None:
         result = args[0] if isinstance(args[0], TaskResult) else TaskResult(*args, **kwargs)

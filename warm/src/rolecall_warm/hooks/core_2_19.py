@@ -71,7 +71,7 @@ class Core219(Core):
             warn_of_prints()
             try:
                 queue.send_task_result(_raw(host, task, result, task.dump_attrs()))
-            except Exception as error:  # one that cannot be pickled is told as the worker tells it
+            except Exception as error:  # one that cannot be pickled: as the worker reports it
                 queue.send_task_result(_raw(host, task, _result_omitted(error), {}))
 
     def encode_arguments(self, name: str, arguments: Any) -> bytes:
@@ -128,7 +128,7 @@ class Core219(Core):
 class _Queue(ResultQueue):
     def send_callback(self, method_name: str, task_result: Any) -> None:
         sent = as_sent(task_result.as_wire_task_result())
-        self.report(lambda: self.strategy._tqm.send_callback(method_name, self._arrived(sent)))
+        self.call_alone(lambda: self.strategy._tqm.send_callback(method_name, self._arrived(sent)))
 
     def send_task_result(self, task_result: Any) -> None:
         sent = as_sent(task_result.as_wire_task_result())

@@ -52,23 +52,23 @@ class Core221(Core219):
             task.ignore_unreachable = result.ignore_unreachable
             try:
                 queue.send_task_result(host, task, result)
-            except Exception as error:  # one that cannot be pickled is told as the worker tells it
+            except Exception as error:  # one that cannot be pickled: as the worker reports it
                 _send_omitted(queue, host, task, error)
 
     def finish_module(self, action: Any, response: Response) -> dict[str, Any]:
-        """A result object, told as a dictionary."""
+        """A result object, returned as a dictionary."""
         result = action._parse_returned_data(as_shell(action, response), _PROFILE)
         if result.suppress_tmpdir_delete:
             action._cleanup_remote_tmp = False
         result.remove_internal_keys()
-        reported: dict[str, Any] = result.as_result_dict(for_round_trip=True)
-        return reported
+        returned: dict[str, Any] = result.as_result_dict(for_round_trip=True)
+        return returned
 
 
 class _Queue(ResultQueue):
     def send_callback(self, method_name: str, host: Any, task: Any, utr: Any) -> None:
         sent = as_sent(_task.WireTaskResult.create(host=host, task=task, utr=utr))
-        self.report(lambda: self.strategy._tqm.send_callback(method_name, self._arrived(sent)))
+        self.call_alone(lambda: self.strategy._tqm.send_callback(method_name, self._arrived(sent)))
 
     def send_task_result(self, host: Any, task: Any, utr: Any) -> None:
         sent = as_sent(_task.WireTaskResult.create(host=host, task=task, utr=utr))

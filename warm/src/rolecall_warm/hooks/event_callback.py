@@ -36,8 +36,8 @@ class _Reports:
         self._files, self._sock, self._encoder = files, sock, encoder
 
     def set(self, key: str, event: dict[str, Any]) -> None:
-        reported = {"r": "event", AT_S: time.monotonic(), **event}
-        report = json.dumps(reported, cls=self._encoder).encode()
+        message = {"r": "event", AT_S: time.monotonic(), **event}
+        report = json.dumps(message, cls=self._encoder).encode()
         if len(report) <= wire.LONGEST_REPORT:
             try:
                 self._sock.send(report)
@@ -77,7 +77,7 @@ class EventCallback:
         self.context.cache.private_data_dir = os.environ.get("AWX_ISOLATED_DATA_DIR")
 
     def report_to(self, sock: socket.socket) -> None:
-        """From now on, the engine is told of events by the reports of this run."""
+        """From now on, the reports of this run bring events to the engine."""
         encoder = self._module.AnsibleJSONEncoderLocal
         self.context.cache = _Reports(self.context.cache, sock, encoder)
 

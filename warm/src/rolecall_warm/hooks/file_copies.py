@@ -1,10 +1,10 @@
 """Gives away what a file was parsed to, instead of a copy of it.
 
-Ansible keeps what it loads for whoever loads the same file again, and so hands out copies. A copy takes
+Ansible keeps what it loads for the next load of the same file, and so hands out copies. A copy takes
 three times as long as parsing with libyaml, a fourteenth of a run of four tasks, and nearly all files
-are loaded once. So here whoever loads a file gets the data themselves, and for the next one the text
-is parsed again (Ansible warns of the same thing only once). Encrypted files are left to Ansible, which
-marks what came from them.
+are loaded once. So here the first load of a file gets the data themselves, and for the next one the
+text is parsed again (Ansible warns of the same thing only once). Encrypted files are left to Ansible,
+which marks what came from them.
 """
 
 from __future__ import annotations

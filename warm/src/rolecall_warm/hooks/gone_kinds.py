@@ -32,7 +32,7 @@ def look_again_for_gone_kinds() -> None:
 
 
 def noticing(get: Callable[..., Any]) -> Callable[..., Any]:
-    """`K8SClient.get`, after which nobody finds a kind that it was told is gone."""
+    """`K8SClient.get`, which drops a kind from the client's memory once the server says it is gone."""
 
     @functools.wraps(get)
     def function(self: Any, resource: Any, **params: Any) -> Any:

@@ -7,8 +7,8 @@ and unpickled (`result_queue`), and working folder, umask, environment and signa
 What is lost: an action plugin that ends its process ends the run; therefore only actions that were read
 are let in (`ways`).
 
-The seam is one name, `WorkerProcess` in `ansible.plugins.strategy`: whatever starts a worker there gets
-either the real one or a `InlineWorker`, which works at once when told to start.
+The seam is one name, `WorkerProcess` in `ansible.plugins.strategy`: a strategy that starts a worker
+gets either the real one or a `InlineWorker`, which works at once in its `start`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class InlineWorker:
         self._arguments = arguments
 
     def is_alive(self) -> bool:
-        """Done before anybody can ask."""
+        """Done before the strategy can ask."""
         return False
 
     def close(self) -> None:

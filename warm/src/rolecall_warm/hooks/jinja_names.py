@@ -1,7 +1,7 @@
 """Remembers which filters and tests are Jinja's own: Ansible searches all its plugins for each first.
 
 `default`, `int` and `length` are no plugins of Ansible's, but a project may bring one of that name,
-which goes first. So whoever uses one has Ansible go through all of its own, a millisecond for each
+which goes first. So each use of one has Ansible go through all of its own, a millisecond for each
 name that a task uses. Here that search is made once. What the project brings is looked up before, as
 always.
 """

@@ -44,7 +44,7 @@ def _put_back(environment: dict[bytes, bytes]) -> None:
 
 @contextlib.contextmanager
 def _notes_kept() -> Iterator[None]:
-    """What reading a setting left to be told later: a worker takes that along when it ends."""
+    """What reading a setting left to be logged later: a worker takes it along when it ends."""
     config = getattr(sys.modules.get("ansible.constants"), "config", None)
     if config is None:
         yield

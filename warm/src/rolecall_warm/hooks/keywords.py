@@ -36,7 +36,7 @@ class Keyword(NamedTuple):
     held_as: str
     kept_as: tuple[str, ...]  # where setting it puts it
     is_checked: bool
-    makes_default: bool  # whoever looks at it leaves an empty value of its own there
+    makes_default: bool  # a look at it leaves an empty value of its own there
     may_be_none: bool
     plain_type: type | None  # a value of this type is as it must be
 
@@ -62,7 +62,9 @@ class Keywords:
             return original(thing)
         try:
             made = kind()
-        except RuntimeError:  # roles within roles without end, which Ansible tells in its own words
+        except (
+            RuntimeError
+        ):  # roles within roles without end, which Ansible reports in its own words
             return original(thing)
         source, target = vars(thing), vars(made)
         for keyword in keywords_of(kind):

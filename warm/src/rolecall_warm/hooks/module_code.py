@@ -53,7 +53,7 @@ class CompiledModules:
         try:
             code = compile(source, path, "exec", dont_inherit=True)
         except (SyntaxError, ValueError):
-            return None  # Ansible tells the author, with its own message
+            return None  # Ansible reports it, with its own message
         full_name, import_name = self._names(path)
         return ModuleCode(
             path=path,

@@ -112,7 +112,7 @@ class ModuleRunner:
             has_limit=core.has_file_limit(variables),
             has_module_utils=core.has_own_module_utils(),
             is_our_python=core.is_our_python(action, code, variables),
-            reports_python=_reports_python(action),
+            changes_python=_changes_python(action),
         )
 
     def _run(
@@ -189,7 +189,7 @@ class ModuleRunner:
         )
 
 
-def _reports_python(action: Any) -> bool:
+def _changes_python(action: Any) -> bool:
     if not action._task.environment:
         return False
     environment: dict[str, Any] = {}

@@ -1,7 +1,7 @@
 """Sees which files a run opens, and whether they are inputs that the engine knows of.
 
-By Python's own audit events, which come for each `open` of the run child and its forks, whoever calls
-it. An audit hook cannot be taken off again: it is put in place in the run child alone.
+By Python's own audit events, which come for each `open` of the run child and its forks, in any code. An
+audit hook cannot be taken off again: it is put in place in the run child alone.
 
 Allowed are the project's files, what is installed, what the run itself was given, and what any process
 reads of its machine. Not allowed are names that the engine does not look at, either (`is_counted`). A

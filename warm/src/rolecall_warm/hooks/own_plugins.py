@@ -2,7 +2,7 @@
 
 A run that names its first plugin of a kind has Ansible go through all the folders of that kind, file by
 file; ten kinds take 2 ms. What is in ansible-core's own folders is the same for each run of a host. So
-the host looks, and a run begins with that where nobody else's folder is there to go first. As soon as
+the host looks, and a run begins with that where no other folder goes first. As soon as
 a role or playbook brings one, Ansible forgets what it found, and searches as ever.
 """
 

@@ -1,7 +1,7 @@
 """Parsed YAML that a run need not parse again: what `DataLoader` made of the same text before.
 
 A run still reads each of its files. What was parsed ahead is taken only where the text is the same,
-letter by letter, and of the same file; so nobody has to notice that a file changed. It is taken once in
+letter by letter, and of the same file; so changes of files need not be noticed. It is taken once in
 a process, since plays change what they loaded.
 """
 

@@ -3,7 +3,7 @@
 Since 2.19, what a task came to is made native before callbacks see it, and again before it is printed:
 a stack of contexts for each part of it, 2.6 ms for 3 KB each time. For exact dictionaries, lists,
 texts, numbers, booleans and nothing, all of that comes to a copy of the containers, which takes 0.07 ms
-here. Whatever has a tag, another type, or more levels than anybody writes, goes Ansible's way.
+here. Whatever has a tag, another type, or more levels than people write, goes Ansible's way.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The `glob` of plugin loaders, with a quick answer for the folders that nobody has.
+"""The `glob` of plugin loaders, with a quick answer for folders that do not exist.
 
 Ansible looks for plugins of each kind in `~/.ansible/plugins` and `/usr/share/ansible/plugins`, with
 two patterns each, again whenever a folder is added: a twentieth of a short run. And in its own folders,

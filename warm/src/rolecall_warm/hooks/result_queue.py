@@ -28,7 +28,7 @@ class ResultQueue(abc.ABC):
 
     @abc.abstractmethod
     def send_callback(self, method_name: str, *args: Any, **kwargs: Any) -> None:
-        """Tell the callbacks, as the play's result thread does."""
+        """Call the callbacks, as the play's result thread does."""
 
     @abc.abstractmethod
     def send_task_result(self, *args: Any, **kwargs: Any) -> None:
@@ -37,13 +37,13 @@ class ResultQueue(abc.ABC):
     def send_display(self, method: str, *args: Any, **kwargs: Any) -> None:
         """Display in the play's name."""
         args, kwargs = as_sent((args, kwargs))
-        self.report(lambda: getattr(self.strategy._display, method)(*args, **kwargs))
+        self.call_alone(lambda: getattr(self.strategy._display, method)(*args, **kwargs))
 
     def send_prompt(self, **_kwargs: Any) -> None:
         """Actions that ask are never run inline."""
         raise NotImplementedError("an inline task asked for input")
 
-    def report(self, act: Callable[[], object]) -> None:
+    def call_alone(self, act: Callable[[], object]) -> None:
         """Do what the play's result thread does, which knows nothing of the task under way."""
         self.as_result_thread(lambda: contextvars.Context().run(act))
 

@@ -59,7 +59,7 @@ class _Kept:
 
     made_of: tuple[Any, ...]
     configuration: Any
-    default: Any  # what making them left behind for whoever asks for no settings in particular
+    default: Any  # what making them left behind as the default settings
 
 
 class ClientSettings:

@@ -1,4 +1,4 @@
-"""Counts which way each task went and how long it took, and tells the engine.
+"""Counts which way each task went and how long it took, and reports it to the engine.
 
 Kept in memory by the run child and sent once for each task; a forked worker, whose memory is lost,
 sends what it knows at once. The engine puts both together (`RunResult.tasks_by_way`, `speed.json`).
@@ -21,7 +21,7 @@ _ORPHANED = 251
 
 
 class Tally:
-    """The run child's notes on its tasks; silent until told where to report."""
+    """The run child's notes on its tasks; silent until it has a socket to report to."""
 
     def __init__(self) -> None:
         self._sock: socket.socket | None = None
@@ -78,7 +78,7 @@ class Tally:
 
 
 def _end_orphaned_run() -> None:
-    """Nobody follows this run any more: its engine is gone, and so is the host, or we would be, too.
+    """The engine of this run is gone, and so is the host, or we would be, too: end the run.
 
     The next engine runs the CR anew. Half a run is what it expects to find; two at a time are not.
     """

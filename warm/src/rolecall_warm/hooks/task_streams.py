@@ -59,7 +59,7 @@ class TaskStreams:
             for number in (0, 1, 2):
                 os.dup2(self._null, number)  # inheritable: what a task starts has streams, too
         self._display._final_q = queue
-        # `parent_process()` is how Display and callbacks tell a worker from the play.
+        # By `parent_process()`, Display and callbacks distinguish a worker from the play.
         multiprocessing.process._parent_process = self._parent_mark  # type: ignore[attr-defined]
 
     def _enter_play(self) -> None:

@@ -7,7 +7,7 @@ delimiters, how backslashes are read, and of each filter and test whether it is 
 passed. What a run compiles is gone with the run; the host only holds what it compiled itself, from the
 texts of role files and of practice.
 
-Templates that failed to compile are not kept: their error is told by the one who asked.
+Templates that failed to compile are not kept: the caller gets their error.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class CompiledTemplates:
             return original(env, source)
         kept = self._find(key, env)
         if kept is None:
-            with contextlib.suppress(Exception):  # told below, as it always is
+            with contextlib.suppress(Exception):  # raised below, as always
                 kept = self._keep(key, env, env._parse(source, None, None), original)
         return original(env, source) if kept is None else kept.code
 
@@ -128,7 +128,7 @@ def _pass_arg(env: Any, kind: str, name: str) -> str:
     """What the code generator asks of a filter or test; `gone` where it is not there."""
     try:
         function = getattr(env, kind).get(name)
-    except Exception:  # one that cannot be loaded, which is for its user to be told
+    except Exception:  # one that cannot be loaded: its user gets the error
         return "broken"
     if function is None:
         return "gone"

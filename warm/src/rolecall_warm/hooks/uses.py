@@ -2,7 +2,7 @@
 
 Seen are actions as their tasks begin, modules as they run, filters and tests as templates take them,
 lookups and other plugins as they are loaded, `now()` as it is called, and files as they are opened.
-Told is the first that is not pure, and of the environment which variables a lookup asked for.
+Reported is the first that is not pure, and of the environment which variables a lookup asked for.
 
 The hard part is not to take something for pure that is not. So a name counts only where the plugin
 behind it lies where that collection is installed; all else is the project's own, and acting. Files
@@ -10,7 +10,7 @@ count where they are of the project (`inputs`) or of what is installed; others a
 that is not there yet is never opened: so the terms of lookups and the paths in arguments are judged
 as well, and where a search found nothing, the places where it looked.
 
-Rejected: reading the role's text. It does not tell which branch runs, nor what a variable names.
+Rejected: reading the role's text. It does not show which branch runs, nor what a variable names.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _OTHERS = {
 
 
 class Uses:
-    """The run child's notes; none are taken until told where to report."""
+    """The run child's notes; none are taken until it has a socket to report to."""
 
     def __init__(self, core_folder: str) -> None:
         self._core_folder = core_folder + os.sep
@@ -136,7 +136,7 @@ class Uses:
         if self._listens and isinstance(source, str):
             for variable in FILE_VARIABLES:
                 if variable in source:
-                    self._found(f"`{variable}` tells of a file or the time")
+                    self._found(f"`{variable}` depends on a file or the time")
 
     def _judge(self, used: Used, name: str) -> None:
         if self._listens and not (purity := purity_of(used, name)).is_pure:
@@ -238,7 +238,7 @@ class Uses:
         if self._listens and args and getattr(args[0], "__name__", "") in _CLOCKS:
             owner = getattr(args[0], "__self__", None)
             if isinstance(owner, type) and issubclass(owner, date):
-                self._found(f"`{args[0].__name__}` of a date tells the time")
+                self._found(f"`{args[0].__name__}` of a date reads the clock")
         return original(context, *args, **named)
 
     def _asks_elsewhere(self, full: str, arguments: Any) -> None:
@@ -259,7 +259,7 @@ class Uses:
                 self._found(f"`{name}` in `environment` may lead to another API server")
 
     def _full_name(self, path: str, below: str, name: str) -> str:
-        """Collection and name of a plugin, by where its file lies; empty: it is nobody's we know."""
+        """Collection and name of a plugin, by where its file lies; empty: of no known collection."""
         short = name.rpartition(".")[2].removeprefix("_")
         if path.startswith(f"{self._core_folder}{below}/"):
             return f"ansible.builtin.{short}"
@@ -268,7 +268,7 @@ class Uses:
         return f"{parts[0]}.{parts[1]}.{short}" if found and len(parts) > 2 else ""
 
     def _found(self, what: str) -> None:
-        """The first thing that is not pure; after that, nobody need listen."""
+        """The first thing that is not pure; after that, listening is over."""
         if self._listens:
             self._listens = False
             self._report({"r": "used", "impure": what[:_LONGEST_TEXT], "place": self._place})

@@ -1,4 +1,4 @@
-"""Tells the engine when the run waits, and takes a slot again before the run goes on.
+"""Reports to the engine when the run waits, and takes a slot again before the run goes on.
 
 A run that sleeps needs no CPU: others may compute meanwhile. What waits is seen where it waits:
 `time.sleep` in the run child, in its workers and in forks of modules, and a fork of a module that uses
@@ -24,7 +24,7 @@ from typing import Any
 
 from rolecall_base.wire import report
 
-# Sleeps of less cost more to tell than others could make of them.
+# Sleeps of less cost more to report than others could make of them.
 _WORTH_S = 0.5
 # Where `until`, `loop_control.pause` and `poll` sleep: between two attempts, where no time limit runs.
 _BETWEEN_ATTEMPTS = "ansible.executor.task_executor"

@@ -2,7 +2,7 @@
 
 A task has an *action* (code that runs beside the play) and mostly a *module* (the program it starts).
 An action of ours runs inline in the run child, or in a worker forked as Ansible forks it. A module runs
-in-process, in one fork, or as everybody's Ansible runs it: packed, through a shell, in a new
+in-process, in one fork, or as plain Ansible runs it: packed, through a shell, in a new
 interpreter. The last is always right, so every rule here is a reason *not* to be faster.
 """
 
@@ -90,7 +90,7 @@ IN_PROCESS_MODULES = frozenset(
 @dataclass(frozen=True, slots=True)
 class ActionFacts:
     action: str  # the resolved plugin's short name; `normal` where the task names a module only
-    collection: str  # `ansible.builtin`, `kubernetes.core` ...; empty: a plugin of nobody we know
+    collection: str  # `ansible.builtin`, `kubernetes.core` ...; empty: of no known collection
     is_genuine: bool  # the plugin's file lies where that collection is installed
     is_alone: bool  # one host in the batch
     is_async: bool
@@ -145,7 +145,7 @@ class ModuleFacts:
     has_limit: bool  # PYTHON_MODULE_RLIMIT_NOFILE
     has_module_utils: bool  # the project has module_utils of its own
     is_our_python: bool
-    reports_python: bool  # the task's `environment` has what only a new interpreter takes notice of
+    changes_python: bool  # the task's `environment` has what only a new interpreter takes notice of
 
 
 # Read by the interpreter, the loader or the C library when a process begins.
@@ -163,7 +163,7 @@ def choose_module(facts: ModuleFacts) -> Choice:
             not facts.is_our_python,
             "`ansible_python_interpreter` is another Python than the operator's",
         ),
-        (facts.reports_python, "`environment` has variables of the Python interpreter"),
+        (facts.changes_python, "`environment` has variables of the Python interpreter"),
         (facts.has_timeout, "`timeout` may interrupt it"),
         (facts.is_verbose, "with verbosity 3 or more, Ansible shows each command that it starts"),
         (facts.is_kept, "remote files are kept, or debug or tracebacks are on"),

@@ -1,4 +1,4 @@
-"""The process of a proof: reads its assignment, asks before each run, tells the verdict.
+"""The process of a proof: reads its assignment, asks before each run, reports the verdict.
 
 A process of its own, so that all of it is niced, and that its end is the end of all of it: when the
 engine hangs up, for whatever reason, the runs and the host are ended. One line of JSON each way.
@@ -22,25 +22,25 @@ from rolecall.runner.warm.proof.both_ways import Assignment, BothWays
 from rolecall.runner.warm.proof.verdict import ProofVerdict
 from rolecall_base import processes
 
-# A tenth of a run's share of a busy CPU: nobody notices, and it still comes to an end.
+# A tenth of a run's share of a busy CPU: other work does not suffer, and it still comes to an end.
 _NICENESS = 10
-# Ending runs takes moments; whoever is not gone by then hangs.
+# Ending runs takes moments; a run that is not gone by then hangs.
 _PATIENCE_S = 15.0
 
 
 def main() -> int:
     os.nice(_NICENESS)
     processes.set_name("rolecall-proof")
-    reported = json.loads(sys.stdin.readline())
+    received = json.loads(sys.stdin.readline())
     assignment = Assignment(
-        reported["mark"], Path(reported["folder"]), reported["collections_path"]
+        received["mark"], Path(received["folder"]), received["collections_path"]
     )
     try:
         verdict = asyncio.run(_prove(assignment))
         _report({"op": "verdict", **dataclasses.replace(verdict, cpu_s=_cpu_s()).as_json()})
     except asyncio.CancelledError:
         pass
-    finally:  # whoever made it may have been killed
+    finally:  # its maker may have been killed
         shutil.rmtree(assignment.folder, ignore_errors=True)
     return 0
 
@@ -69,7 +69,7 @@ async def _prove(assignment: Assignment) -> ProofVerdict:
 
 
 def _report(message: dict[str, Any]) -> None:
-    with contextlib.suppress(OSError):  # nobody listens any more
+    with contextlib.suppress(OSError):  # the engine listens no more
         print(json.dumps(message), flush=True)  # noqa: T201 - what the engine reads
 
 

@@ -38,7 +38,7 @@ _TRIES = 3
 # It is niced, and the machine may be busy with what it is there for.
 _START_WAIT_S, _RUN_LIMIT_S = 240.0, 600.0
 
-# By a machine without memory or too busy, or by whoever ends the engine: it proves nothing.
+# By a machine without memory or too busy, or by the end of the engine: it proves nothing.
 _CUT_SHORT = (Ending.KILLED, Ending.TIMED_OUT, Ending.CANCELLED)
 
 # Asked before each run, with its name; returns when it may start.

@@ -34,24 +34,24 @@ class ProofDifference:
 def first_difference(
     group: CaseGroup, stock: GroupOutcome, warm: GroupOutcome
 ) -> ProofDifference | None:
-    """What is told of two runs that are not the same; None: they are."""
+    """The report on two runs that are not the same; None: they are."""
     part = next(differing(group, stock, warm), None)
     if part is None:
         return None
     case = f"{group.name}: {part}"
     if part not in {**stock.slices, **warm.slices}:
         values = getattr(stock, part), getattr(warm, part)
-        return _reported(case, f"the run's {part}", values)
+        return _difference(case, f"the run's {part}", values)
     slices = stock.slices.get(part, []), warm.slices.get(part, [])
     for one, other in zip_longest(*slices, fillvalue=_NOTHING):
         if one != other:
-            return _reported(case, _name_of(other if one == _NOTHING else one), (one, other))
+            return _difference(case, _name_of(other if one == _NOTHING else one), (one, other))
     return ProofDifference(
         case, "its events", "order", "", ""
     )  # of those that may come in any order
 
 
-def _reported(case: str, event: str, values: tuple[Any, Any]) -> ProofDifference:
+def _difference(case: str, event: str, values: tuple[Any, Any]) -> ProofDifference:
     path, one, other = next(_unequal(*values))
     return ProofDifference(case, event, path.lstrip(".") or "whole", *_shortened(one, other))
 

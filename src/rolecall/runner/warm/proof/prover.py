@@ -1,8 +1,8 @@
-"""The engine's `Trust`: what nobody read is proven in the background, once for the engine's life.
+"""The engine's `Trust`: an ansible-core that was not reviewed is proven in the background, once.
 
 While a proof is under way, runs go the stock way, as they would without it. Equal: hosts may serve.
-Not equal, or nothing that could be proven: stock, told once, loudly. What was found out is not written
-down: see decision 0016.
+Not equal, or nothing that could be proven: stock, with one loud message. What was found out is not
+written down: see decision 0016.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Prover(Trust):
         self._on_support = on_support
         self._lock = threading.Lock()
         self._questions: dict[str, _Question] = {}
-        self._refused: set[str] = set()  # reasons that were told
+        self._refused: set[str] = set()  # reasons that were logged
         self._waiting: list[_Question] = []
         self._thread: threading.Thread | None = None
         self._process: ProofProcess | None = None
@@ -82,7 +82,7 @@ class Prover(Trust):
             )
 
     def serves(self, host: HostLink) -> None:
-        """Told where it is news: a host that started before the last news tells nothing of the next."""
+        """Report it where it is news: a host that started before the last news says nothing new."""
         support = WarmSupport(WarmState.PROVEN if host.is_proven else WarmState.KNOWN)
         with self._lock:
             if support == self._reported or host.started < self._reported_s:

@@ -1,4 +1,4 @@
-"""What a proof came to, as its process tells the engine."""
+"""What a proof came to, as its process reports it to the engine."""
 
 from __future__ import annotations
 
@@ -21,5 +21,5 @@ class ProofVerdict:
         return asdict(self)
 
     @classmethod
-    def of_json(cls, reported: Json) -> ProofVerdict:
-        return cls(**reported)
+    def of_json(cls, document: Json) -> ProofVerdict:
+        return cls(**document)

@@ -83,7 +83,7 @@ attributes:
 """
 
 EXAMPLES = r"""
-- name: Tell that a backup was taken
+- name: Report a backup
   operator_sdk.util.k8s_event:
     name: "{{ ansible_operator_meta.name }}.backup"
     namespace: "{{ ansible_operator_meta.namespace }}"

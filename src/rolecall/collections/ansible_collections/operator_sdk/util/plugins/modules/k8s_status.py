@@ -74,7 +74,7 @@ attributes:
 """
 
 EXAMPLES = r"""
-- name: Tell how many replicas are ready
+- name: Report how many replicas are ready
   operator_sdk.util.k8s_status:
     api_version: tools.rolecall.dev/v1
     kind: Appoperator
@@ -120,7 +120,7 @@ class StatusWriter:
         self.conditions = conditions
 
     def run(self):
-        """Read, compare, write; again where somebody else wrote in between."""
+        """Read, compare, write; again after a conflict with another client."""
         for attempt in range(ATTEMPTS):
             current = self._read()
             body, content_type, method = self._change(current)

@@ -10,7 +10,7 @@ from ansible_collections.rolecall.operator.plugins.plugin_utils.typed import typ
 
 
 class ActionModule(ActionBase):
-    """Computes only; it asks nobody."""
+    """Computes only; it sends no requests."""
 
     TRANSFERS_FILES = False
     _requires_connection = False

@@ -14,7 +14,7 @@ _REASON = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 
 
 class ActionModule(ActionBase):
-    """Computes only; it asks nobody."""
+    """Computes only; it sends no requests."""
 
     TRANSFERS_FILES = False
     _requires_connection = False
@@ -29,13 +29,13 @@ class ActionModule(ActionBase):
         refusals = self._refusals(arguments, variables)
         if not refusals:
             return result
-        reported = [str(each.get("message") or "") for each in refusals]
+        messages = [str(each.get("message") or "") for each in refusals]
         reason = str(refusals[0].get("reason") or "")
-        if not _REASON.fullmatch(reason) or not all(reported):
+        if not _REASON.fullmatch(reason) or not all(messages):
             raise AnsibleActionFail(
                 "`refuse` needs a `message`, and a `reason` that is one word in camel case"
             )
-        return {**result, "failed": True, "msg": "; ".join(reported), "refusal": reason}
+        return {**result, "failed": True, "msg": "; ".join(messages), "refusal": reason}
 
     def _refusals(self, arguments: dict[str, Any], variables: dict[str, Any]) -> list[dict[str, Any]]:
         rules = arguments.get("rules")

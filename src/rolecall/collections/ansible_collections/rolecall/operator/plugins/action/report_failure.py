@@ -20,7 +20,7 @@ class ActionModule(ActionBase):
     _VALID_ARGS = frozenset()
 
     def run(self, tmp: Any = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
-        """Report and fail; where even that cannot be written, the first failure is still told."""
+        """Report and fail; if the report cannot be written, the result still has the first failure."""
         variables = task_vars or {}
         result = super().run(tmp, variables)
         del tmp
@@ -34,8 +34,8 @@ class ActionModule(ActionBase):
         words = failure.words
         if unwritten := self._write(failure, variables):
             words += f" (and `Ready` could not be written: {unwritten})"
-        reported = {"msg": words, "ready_reason": failure.reason, "failed_task": failure.task}
-        return {**result, **reported, "failed": True}
+        outcome = {"msg": words, "ready_reason": failure.reason, "failed_task": failure.task}
+        return {**result, **outcome, "failed": True}
 
     def _write(self, failure: Any, variables: dict[str, Any]) -> str:
         """Why it could not be written; empty where it was."""

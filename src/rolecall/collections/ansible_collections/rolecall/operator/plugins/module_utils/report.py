@@ -15,7 +15,7 @@ from ansible_collections.rolecall.operator.plugins.module_utils.status import (
 )
 
 ATTEMPTS = 5  # a status that others write too conflicts now and then; five in a row is a fight
-MOST_CHARACTERS = 1024  # of a message: what an Event takes, and more than anybody reads
+MOST_CHARACTERS = 1024  # of a message: what an Event takes, and more than people read
 EVENTS = Resource("/api/v1", "events", namespaced=True, has_status=False)
 NOT_FOUND, CONFLICT = 404, 409
 
@@ -90,7 +90,7 @@ class Reporter:
             return False
         try:
             current, changed = self._write_status()
-            if current is None:  # deleted while the play ran: nobody is left to be told
+            if current is None:  # deleted while the play ran: there is nothing to report on
                 return False
             return any([changed, *[self._report(event, current) for event in params["events"]]])
         except ApiError as error:
@@ -143,12 +143,12 @@ class Reporter:
                 is_same, wanted["conditions"] = False, conditions
         if is_same:
             return None
-        # Lists are written whole: they must not hide what somebody else wrote in between.
+        # Lists are written whole: they must not hide what another client wrote in between.
         version = current["metadata"]["resourceVersion"]
         return {"metadata": {"resourceVersion": version}, "status": wanted}
 
     def _report(self, event, current):
-        """Post or update one Event; returns whether there was anything to tell."""
+        """Post or update one Event; returns whether there was anything to report."""
         wanted = self._event(event, current)
         path = EVENTS.path(wanted["metadata"]["namespace"], wanted["metadata"]["name"])
         try:
@@ -157,10 +157,10 @@ class Reporter:
             if error.status != NOT_FOUND:
                 raise
             existing = None
-        is_reported = existing is not None and all(
+        is_posted = existing is not None and all(
             existing.get(key) == wanted[key] for key in ("type", "reason", "message")
         )
-        if is_reported and event["name"]:
+        if is_posted and event["name"]:
             return False
         if self.module.check_mode:
             return True

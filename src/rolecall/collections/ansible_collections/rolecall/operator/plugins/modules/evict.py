@@ -19,7 +19,7 @@ module: evict
 short_description: Evict a pod, as its disruption budgets allow
 description:
   - Deletes a pod through its subresource C(eviction), so that a PodDisruptionBudget can hold it back.
-  - A pod that is held back is no failure. The result tells, and the role tries again later.
+  - A pod that is held back is not a failure. The result says so, and the role tries again later.
 options:
   namespace:
     description: Namespace of the pod.

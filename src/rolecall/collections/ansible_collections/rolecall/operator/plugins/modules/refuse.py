@@ -9,7 +9,7 @@ short_description: Fail with a reason that people and programs can read in Ready
 description:
   - Ends the block with a failure that M(rolecall.operator.report_failure) writes to the condition C(Ready)
     with O(reason) and O(message).
-  - Use it for what only a person can change, such as an object of that name that belongs to somebody else.
+  - Use it for what only a person can change, such as an object of that name with another owner.
   - Of a table in O(rules), each rule has C(reason) and C(message). All rules that hold are refusals; their
     messages are joined, and the first gives the reason. Where none holds, nothing is refused.
 extends_documentation_fragment: rolecall.operator.rules
@@ -28,7 +28,7 @@ attributes:
 """
 
 EXAMPLES = r"""
-- name: Validate | refuse to touch what belongs to somebody else
+- name: Validate | refuse to touch objects of another owner
   rolecall.operator.refuse:
     reason: NameTaken
     message: "{{ foreign | join(' and ') }} was there before; delete or rename it"

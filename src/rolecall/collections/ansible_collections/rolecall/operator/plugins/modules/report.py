@@ -82,13 +82,13 @@ options:
         default: ""
       name:
         description:
-          - Makes it one Event for as long as the object exists. It is told once, and again when its
+          - Makes it one Event for as long as the object exists. It is posted once, and again when its
             reason or its message changes.
           - Without it, each report counts as once more.
         type: str
   cr:
     description:
-      - Another object that is told about, whole, as a task has read it.
+      - Another object to report on, whole, as a task has read it.
       - Without it, the object of this run, which is found for you.
     type: dict
 author: The rolecall maintainers
@@ -99,7 +99,7 @@ attributes:
 """
 
 EXAMPLES = r"""
-- name: Report | tell how many members are healthy, and look again until all are
+- name: Report | the number of healthy members, and look again until all are
   rolecall.operator.report:
     ready: "{{ healthy == replicas }}"
     reason: "{{ 'Healthy' if healthy == replicas else 'Starting' }}"
@@ -108,7 +108,7 @@ EXAMPLES = r"""
       readyReplicas: "{{ healthy | int }}"
     again: "{{ '' if healthy == replicas else '5s' }}"
 
-- name: Report | tell of a backup that failed
+- name: Report | a backup that failed
   rolecall.operator.report:
     events:
       - type: Warning

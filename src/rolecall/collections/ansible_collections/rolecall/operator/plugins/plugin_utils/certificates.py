@@ -1,4 +1,4 @@
-"""Decides which certificates are made anew, when, and by whom, so that nobody is shut out by it.
+"""Decides which certificates are renewed, when, and by which issuer, so that no client is shut out.
 
 A server reads its own certificate anew for each connection, but the authorities that it trusts often only
 when it starts. So a new authority is first trusted by all, beside the old one, and signs only then: at no
@@ -86,7 +86,7 @@ def _may_replace(
 ) -> bool:
     """Whether the issuer's certificate may be shown though not all trust its authority for sure.
 
-    It is of the one that is trusted already, or what is shown now serves nobody.
+    It is of the one that is trusted already, or the certificate that is shown now has expired.
     """
     leaf, following = _leaf(shown), _leaf(new)
     if leaf is None or following is None or now >= leaf[0].not_valid_after_utc:
@@ -176,7 +176,7 @@ def _is_due(
 ) -> bool:
     """Of the same authority: near its end, or for other names. Of another: once all trust the new.
 
-    One that has ended serves nobody, so whatever follows it is better.
+    One that has expired is of no use, so any successor is better.
     """
     if now >= leaf.not_valid_after_utc:
         return True

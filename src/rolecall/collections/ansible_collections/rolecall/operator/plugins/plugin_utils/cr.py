@@ -14,7 +14,7 @@ _TO_UNDERSCORE = re.compile(r"[.-]")
 def found_cr(variables: Mapping[str, Any]) -> dict[str, str]:
     """Its apiVersion, kind, namespace and name.
 
-    The engine hands the whole object on as `_<group>_<kind>`. Somebody who writes a CR can make other
+    The engine hands the whole object on as `_<group>_<kind>`. The author of a CR can make other
     variables by fields of its spec; where one of them looks like the object too, neither is taken.
     """
     meta = variables.get("ansible_operator_meta")
@@ -40,7 +40,7 @@ def named_cr(other: Any) -> dict[str, str]:
     """Those of another object, which was given whole; it must have been read, so that it is there."""
     metadata = other.get("metadata") if isinstance(other, Mapping) else None
     if not isinstance(metadata, Mapping) or not metadata.get("name"):
-        raise AnsibleError("`cr` is the whole object that is told about, as a task has read it")
+        raise AnsibleError("`cr` must be the whole object to report on, as a task has read it")
     return {
         "apiVersion": str(other.get("apiVersion") or ""),
         "kind": str(other.get("kind") or ""),

@@ -1,4 +1,4 @@
-"""Reads why a task failed, in the words of whoever refused, and whether trying again can help.
+"""Reads why a task failed, in the words of its error message, and whether a retry can help.
 
 Results come from modules that each have their own habits, of tasks with loops, of modules that died; they
 hold text that others wrote. So nothing here expects a key, and nothing is templated.
@@ -35,7 +35,7 @@ _POLICY = re.compile(
 _NO_RIGHT = re.compile(
     r'\bUser "[^"]*" cannot |attempting to grant RBAC permissions not currently held', re.DOTALL
 )
-# Forbidden for the moment: somebody is at work.
+# Forbidden for the moment: another operation is in progress.
 _PASSING = re.compile(
     r"because it is being terminated|error looking up service account|not yet ready to handle request"
 )
@@ -88,7 +88,7 @@ def failure_of(task: Mapping[str, Any], result: Mapping[str, Any]) -> Failure:
 
 
 def why_failed(result: Any) -> str:
-    """The words of a failed task alone, for a role that tells them and goes on."""
+    """The words of a failed task alone, for a role that reports them and goes on."""
     if not isinstance(result, Mapping):
         raise ValueError("`why_failed` is for the result of a task, such as `ansible_failed_result`")
     return failure_of({}, result).words
@@ -110,8 +110,8 @@ def _is_hidden(task: Mapping[str, Any], parts: list[Mapping[str, Any]]) -> bool:
 
 def _refusal_in(part: Mapping[str, Any]) -> _Refusal | None:
     error = part.get("error")
-    reported = [error.get("body")] if isinstance(error, Mapping) else []
-    for value in (*reported, part.get("msg"), part.get("exception"), part.get("module_stderr")):
+    bodies = [error.get("body")] if isinstance(error, Mapping) else []
+    for value in (*bodies, part.get("msg"), part.get("exception"), part.get("module_stderr")):
         if found := _status_in(value):
             return found
     code = part.get("status")

@@ -12,16 +12,16 @@ from ansible_collections.rolecall.operator.plugins.plugin_utils.objects import l
 MOST_CHARACTERS = 400  # room for an image's name and a registry's answer
 _MOST_OF_ONE = 250
 _MOST_NAMED = 3
-# What passes by itself and says little: told only where there is nothing better.
+# What passes by itself and says little: reported only where there is nothing better.
 _ON_ITS_WAY = frozenset({"ContainerCreating", "PodInitializing"})
 _TIME = re.compile(r"\b(?:\d+(?:\.\d+)?(?:ms|h|m|s))+\b")
 _PANICS = ("panic:", "fatal error:")
-# Conditions of what makes pods, and the status in which they tell of a failure.
+# Conditions of what makes pods, and the status that reports a failure.
 _FAILURES = (("ReplicaFailure", "True"), ("Failed", "True"), ("Progressing", "False"))
 
 
 def is_ready(pod: Any) -> bool:
-    """Whether it takes part: its condition `Ready` is true, and nobody deleted it."""
+    """Whether it takes part: its condition `Ready` is true, and it is not being deleted."""
     if not isinstance(pod, Mapping) or _map(pod.get("metadata")).get("deletionTimestamp"):
         return False
     return _condition(pod, "Ready").get("status") == "True"
@@ -30,12 +30,12 @@ def is_ready(pod: Any) -> bool:
 def why_not_ready(objects: Any) -> str:
     """One short text about all of them; empty where all are ready.
 
-    Objects are pods, and also what makes them (ReplicaSet, Deployment, Job ...): those tell of pods that
+    Objects are pods, and also what makes them (ReplicaSet, Deployment, Job ...): those report pods that
     could not even be made.
     """
-    reported = [(*_why(each), each) for each in listed(objects)]
+    found = [(*_why(each), each) for each in listed(objects)]
     alike: dict[str, list[tuple[str, str]]] = {}
-    for _rank, why, each in sorted((row for row in reported if row[1]), key=lambda row: row[0]):
+    for _rank, why, each in sorted((row for row in found if row[1]), key=lambda row: row[0]):
         alike.setdefault(_without_its_own(why, each), []).append((_name(each), why))
     groups = [*alike.values()]
     said = [_said_once(group) for group in groups[:_MOST_NAMED]]
@@ -149,15 +149,15 @@ def _said_in_json(line: str) -> str:
 
 
 def _why_of_rest(pod: Mapping[str, Any]) -> tuple[int, str]:
-    """Of readiness gates, of a node that is gone, or of a pod that nobody looked at yet."""
+    """Of readiness gates, of a node that is gone, or of a pod that is not scheduled yet."""
     condition = _condition(pod, "Ready")
     if condition.get("message"):
         return 2, _said(condition)
     return 3, f"is {str(_map(pod.get('status')).get('phase') or 'Pending').lower()} and not ready"
 
 
-def _said(reported: Mapping[str, Any]) -> str:
-    parts = (reported.get("reason"), reported.get("message"))
+def _said(state: Mapping[str, Any]) -> str:
+    parts = (state.get("reason"), state.get("message"))
     return ": ".join(str(part) for part in parts if part)
 
 

@@ -74,7 +74,7 @@ def _tables(role: Mapping[str, Any]) -> set[str]:
 
 
 def _shown(table: Any) -> Iterator[str]:
-    """Each rule by what tells it from others: its reason, or else its first key."""
+    """Each rule by what identifies it: its reason, or else its first key."""
     for rule in table if isinstance(table, list) else []:
         keys = [key for key in rule if key != "when"] if isinstance(rule, Mapping) else []
         key = "reason" if "reason" in keys else next(iter(keys), "")
