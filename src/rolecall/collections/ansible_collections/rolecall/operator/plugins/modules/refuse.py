@@ -28,7 +28,7 @@ attributes:
 """
 
 EXAMPLES = r"""
-- name: Validate | refuse to touch what belongs to somebody else
+- name: Validate | refuse to touch objects of another owner
   rolecall.operator.refuse:
     reason: NameTaken
     message: "{{ foreign | join(' and ') }} was there before; delete or rename it"

@@ -27,7 +27,7 @@ EXAMPLES = r"""
       kubernetes.core.k8s:
         definition: "{{ lookup('ansible.builtin.template', 'deployment.yaml.j2') | from_yaml }}"
   rescue:
-    - name: Report | tell what went wrong
+    - name: Report | report the failure
       rolecall.operator.report_failure:
 """
 
