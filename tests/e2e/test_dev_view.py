@@ -34,7 +34,7 @@ TASKS = """\
 - name: Check | the word must be good
   ansible.builtin.assert:
     that: word == 'good'
-    fail_msg: "the word is {{ word }}, which is a long story to be told to the very last bit: END"
+    fail_msg: "the word is {{ word }}, which is a long story to be read to the very last bit: END"
 """
 
 

@@ -93,7 +93,7 @@ async def test_store_that_is_restored_to_an_older_state_is_followed_and_no_edit_
 class LaggingProxy(FaultProxy):
     """A way to the API server whose lists of one kind can be of an earlier time."""
 
-    old_lists = 0  # that it still tells
+    old_lists = 0  # that it still sends
     _early: web.Response | None = None
 
     async def _passed(self, request: web.BaseRequest, body: bytes) -> web.Response:

@@ -126,7 +126,7 @@ async def test_killed_process_of_handlers_lets_the_api_server_wait_for_the_next_
 
 
 def asked_directly(engine: EngineProcess, body: dict[str, object]) -> str:
-    """What a replica answers, whoever leads."""
+    """What a replica answers, leader or not."""
     request = {
         **{"uid": "u", "operation": "CREATE", "userInfo": {"username": "jane"}, "object": body},
         "kind": {"group": PARCEL.group, "version": PARCEL.version, "kind": PARCEL.kind},

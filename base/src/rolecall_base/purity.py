@@ -190,7 +190,7 @@ _LOOKUPS: Mapping[str, Purity] = {
 
 _FUNCTIONS: Mapping[str, Purity] = {
     **_core("cycler dict joiner lookup namespace omit q query range undef", _PURE),
-    **_core("now", _varying("tells the time")),
+    **_core("now", _varying("reads the clock")),
     **_core("lipsum", _varying("answers by chance")),
 }
 

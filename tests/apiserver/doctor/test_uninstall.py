@@ -79,7 +79,7 @@ def installed(cluster: Cluster, kubectl: Kubectl, tmp_path: Path) -> Iterator[No
         kubectl.run("delete", *at, "--ignore-not-found", "--timeout=120s")
     for path in (f"{_RBAC}/clusterroles/{name}", f"{_RBAC}/clusterrolebindings/{name}"):
         kubectl.run("delete", "--raw", path)
-    # Whoever needs it next would else be refused while it goes.
+    # The next test that needs it would else be refused while it goes.
     kubectl("delete", "crd", f"sites.{GROUP}", "--ignore-not-found", "--timeout=120s")
 
 

@@ -1,4 +1,4 @@
-"""Objects that a role writes and nobody owns, as an operator meets them."""
+"""Objects without an owner that a role writes, as an operator meets them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An owner that somebody takes away from an object by hand, as an operator meets it."""
+"""An owner that a user removes from an object by hand, as an operator meets it."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ async def test_loop_that_shrinks_takes_its_objects_along(
     assert event["message"] == "No longer wanted, and deleted: ConfigMap x-b, ConfigMap x-c"
     assert await engine.metric("rolecall_pruned_objects_total", result="deleted") == 2
     await edited(api, SHELF, namespace, word="a run later")
-    assert "drift of" not in engine.log  # our own deletions bring nobody
+    assert "drift of" not in engine.log  # our own deletions start no run
 
 
 async def test_object_that_was_there_before_prune_was_asked_for_is_ours_too(

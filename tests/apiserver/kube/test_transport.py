@@ -1,4 +1,4 @@
-"""Bad servers and bad networks: what is repeated, what is not, and what a person is told."""
+"""Bad servers and bad networks: what is repeated, what is not, and what is reported."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class Server:
-    """Answers calls about Secrets as told, one after the other, the last one for ever."""
+    """Gives scripted answers to calls about Secrets, one after the other, the last one for ever."""
 
     def __init__(self) -> None:
         self.answers: list[Answer] = []

@@ -49,7 +49,7 @@ async def test_without_a_credential_nothing_is_answered(
 
 
 async def test_name_of_another_owner_with_a_live_password_is_refused(run: Run) -> None:
-    authorization = aiohttp.encode_basic_auth("somebody", run.url.password or "")
+    authorization = aiohttp.encode_basic_auth("stranger", run.url.password or "")
     async with (
         aiohttp.ClientSession(headers={"Authorization": authorization}) as session,
         session.get(run.url.with_user(None).with_path("/api/v1/secrets")) as response,

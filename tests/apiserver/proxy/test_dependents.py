@@ -1,4 +1,4 @@
-"""Who follows dependents is told of them: by creates, and after a restart by what plays read."""
+"""Followers are notified of dependents: by creates, and after a restart by what plays read."""
 
 from __future__ import annotations
 

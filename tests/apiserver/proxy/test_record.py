@@ -1,4 +1,4 @@
-"""What is in a run's record, whatever a play does, and what is in nobody's."""
+"""What is in a run's record, whatever a play does, and what is in no record."""
 
 from __future__ import annotations
 

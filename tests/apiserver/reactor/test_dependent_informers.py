@@ -157,7 +157,7 @@ async def test_annotated_dependents_elsewhere_bring_their_owner(
             following.dependents.note_asked(owner, "", "configmaps", other, "d")
             following.dependents.note_asked(owner, "", "namespaces", "", other)
             following.keys.causes.clear()
-            # Whatever a neighbour writes into such an object starts no run of somebody else's CR.
+            # Whatever a neighbour writes into such an object starts no run of another CR.
             await client.merge_patch(CONFIG_MAP, other, "of-a-neighbour", {"data": {"k": "1"}})
             await client.delete(CONFIG_MAP, other, "of-a-neighbour")
             await client.merge_patch(CONFIG_MAP, other, "d", {"data": {"k": "1"}})

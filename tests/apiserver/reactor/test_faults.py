@@ -26,7 +26,7 @@ SILENCE_S = 3.0
 
 
 async def change_behind_the_relay(admin: Client, app: Gvk) -> None:
-    """While nothing of it is told: a create, an edit, a delete, and a dependent deleted."""
+    """While the watch sends nothing: a create, an edit, a delete, and a dependent deleted."""
     await admin.create(app, body(app, "default", "created"))
     await admin.merge_patch(app, "default", "edited", {"spec": {"a": 2}})
     await admin.delete(app, "default", "deleted")
@@ -100,8 +100,8 @@ async def test_right_that_is_taken_away_is_noticed(
 ) -> None:
     caplog.set_level(logging.INFO, logger="rolecall.reactor")
     config = yaml.safe_load(disturbed_cluster.kubeconfig.read_text())
-    config["users"][0]["user"]["as"] = "somebody"
-    as_a_client = tmp_path / "somebody"
+    config["users"][0]["user"]["as"] = "other-user"
+    as_a_client = tmp_path / "other-user"
     as_a_client.write_text(yaml.safe_dump(config))
     api, rbac = disturbed_cluster.api, "/apis/rbac.authorization.k8s.io/v1"
     rules = [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["list", "watch"]}]
@@ -109,7 +109,9 @@ async def test_right_that_is_taken_away_is_noticed(
     binding = {
         "metadata": {"name": "some"},
         "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "some"},
-        "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "somebody"}],
+        "subjects": [
+            {"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "other-user"}
+        ],
     }
     api.create(f"{rbac}/clusterrolebindings", binding)
     async with (

@@ -1,4 +1,4 @@
-"""Whole turns against the real API server: what users see in status, and that nobody loses a word."""
+"""Whole turns against the real API server: what users see in status, and that no write is lost."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ async def test_no_one_word_is_lost_in_a_storm_of_writes(setting: Setting) -> Non
 async def test_right_to_update_alone_is_enough_to_report_and_to_hold(
     client: Client, namespace: str, service_account_kubeconfig: ServiceAccountKubeconfig
 ) -> None:
-    """As a role may have it that somebody wrote for the Go operator, which never patches."""
+    """As a ClusterRole for the Go operator may have it, which never patches."""
     mine = {"apiGroups": [STORY.group], "verbs": ["get", "update", "create", "delete"]}
     kubeconfig = service_account_kubeconfig([{**mine, "resources": ["storys", "storys/status"]}])
     async with Client(Credentials.load({"KUBECONFIG": str(kubeconfig)})) as limited:

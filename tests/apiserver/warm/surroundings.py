@@ -185,7 +185,7 @@ class ApiServer(Surroundings):
 
     async def _lists(self, gvk: Gvk) -> bool:
         try:
-            await self._admin.get(gvk, "default", "nobody")
+            await self._admin.get(gvk, "default", "missing")
         except NotFoundError:
             return True
         return True
@@ -212,7 +212,7 @@ class _ServersNormal(Normal):
 
 
 class _NoOne:
-    """Is told about dependents."""
+    """Ignores reports about dependents."""
 
     def note(self, owner: Gvk, dependent: Gvk, *, by_annotation: bool, namespace: str) -> None:
         pass

@@ -1,4 +1,4 @@
-"""An engine that observes tells what a run would change, and changes nothing."""
+"""An engine that observes reports what a run would change, and changes nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was there before, under the name that a dependent would have, belongs to somebody: it stays."""
+"""Objects that were there before, under the name of a dependent, belong to another owner: they stay."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ def _command(project: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 @contextmanager
 def _started(project: Path, mark: str, said: Path) -> Iterator[subprocess.Popen[bytes]]:
-    # Short, for sockets; whoever is killed cannot clear it away.
+    # Short, for sockets; a killed process cannot clear it away.
     temporary = tempfile.TemporaryDirectory(prefix="k", ignore_cleanup_errors=True)
     with said.open("wb") as output:
         process = subprocess.Popen(

@@ -54,7 +54,7 @@ def many_descriptors() -> Iterator[None]:
 
 
 def sleeping(tmp_path: Path) -> str:
-    """A command that can be told from all others."""
+    """A command that differs from all others."""
     return f"sleep 600.{os.getpid()}{tmp_path.name[-1]}"
 
 
@@ -158,7 +158,7 @@ def test_run_does_not_go_on_when_the_loop_was_closed_over_it(tmp_path: Path) -> 
             await shop.start(shop.role("sleeps", [debug("speaks"), shell(sleeping(tmp_path))]))
             await until(lambda: marked(sleeping(tmp_path)), "the task to begin")
             shops.append(shop)
-            stack.pop_all()  # nobody closes anything: the engine crashed
+            stack.pop_all()  # nothing is closed: the engine crashed
 
     asyncio.run(leave())
     try:

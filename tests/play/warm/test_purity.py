@@ -48,14 +48,14 @@ IMPURE: dict[str, tuple[dict[str, Any], str]] = {
         {"ansible.builtin.stat": {"path": "/etc"}},
         "module `stat` looks at files of the machine",
     ),
-    "the time": (debug("{{ now().year }}"), "function `now` tells the time"),
+    "the time": (debug("{{ now().year }}"), "function `now` reads the clock"),
     "the time, by a date of a filter": (
         debug("{{ ('2020-01-01' | to_datetime('%Y-%m-%d')).now() }}"),
-        "`now` of a date tells the time",
+        "`now` of a date reads the clock",
     ),
     "the day, by a date of YAML": (
         debug("{{ ('x: 2020-01-01' | from_yaml).x.today() }}"),
-        "`today` of a date tells the time",
+        "`today` of a date reads the clock",
     ),
     "words by chance": (debug("{{ lipsum(1) }}"), "function `lipsum` answers by chance"),
     "a number by chance": (debug("{{ 10 | random }}"), "filter `random` answers by chance"),
@@ -108,7 +108,7 @@ IMPURE: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "a template's time": (
         debug("{{ lookup('template', 'dated.j2') }}"),
-        "`template_run_date` tells of a file or the time",
+        "`template_run_date` depends on a file or the time",
     ),
 }
 
@@ -181,4 +181,4 @@ async def test_the_first_thing_is_reported(tmp_path: Path, kept: KeptHosts) -> N
 
         result = await shop.run(role)
 
-        assert result.impure == "`roles/twice/tasks/main.yml:1`: function `now` tells the time"
+        assert result.impure == "`roles/twice/tasks/main.yml:1`: function `now` reads the clock"

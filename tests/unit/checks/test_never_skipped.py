@@ -56,7 +56,7 @@ def test_a_pure_role_is_reported_nothing(workshop: Workshop) -> None:
         ("- debug: {}\n  with_pipe: ls", "lookup `pipe` runs a program"),
         ("- k8s_info: {kind: Pod, host: x}", "`k8s_info` with `host` may ask another API server"),
         ("- operator_sdk.util.requeue_after: {time: 5s}", "`requeue_after` asks for another run"),
-        ("- debug: {msg: '{{ now() }}'}", "function `now` tells the time"),
+        ("- debug: {msg: '{{ now() }}'}", "function `now` reads the clock"),
         ("- debug: {msg: '{{ 9 | random }}'}", "filter `random` answers by chance"),
         ("- debug: {}\n  when: \"'/etc' is directory\"", "test `directory` looks at files"),
         ("- debug: {msg: \"{{ lookup('password', 'x') }}\"}", "lookup `password` writes files"),

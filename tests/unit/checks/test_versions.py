@@ -1,4 +1,4 @@
-"""Versions that were shipped, samples at other versions, kinds that nobody watches."""
+"""Versions that were shipped, samples at other versions, kinds that no watch has."""
 
 from __future__ import annotations
 

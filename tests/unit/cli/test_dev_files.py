@@ -1,4 +1,4 @@
-"""Which changed files a person is told of."""
+"""Which changed files are reported to the user."""
 
 from __future__ import annotations
 

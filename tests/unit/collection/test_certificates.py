@@ -1,4 +1,4 @@
-"""When certificates are made anew, by whom, and that nobody is shut out by it."""
+"""When certificates are made anew, by whom, and that no client is locked out by it."""
 
 from __future__ import annotations
 

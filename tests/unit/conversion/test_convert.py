@@ -211,7 +211,7 @@ def test_more_than_annotations_hold_is_refused(app: Conversion) -> None:
 WRONG = {
     "a rule without a name": ("- to: spec.a", "exactly one of"),
     "two rules in one": ("- {rename: spec.a, wrap: spec.b, to: spec.c}", "`rename` and `wrap`"),
-    "a key nobody knows": ("- {rename: spec.a, too: spec.b, to: spec.c}", "unknown key `too`"),
+    "an unknown key": ("- {rename: spec.a, too: spec.b, to: spec.c}", "unknown key `too`"),
     "no target": ("- rename: spec.a", "`to` is missing"),
     "metadata": ("- {rename: metadata.name, to: spec.a}", "cannot be converted"),
     "all of spec": ("- {rename: spec, to: spec.a}", "name a field in it"),

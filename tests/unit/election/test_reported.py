@@ -1,4 +1,4 @@
-"""What an election tells: who leads, when that ends, and why it waits."""
+"""What an election reports: who leads, when that ends, and why it waits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The host tells extensions of turns that ended, and what one of them raises costs nothing."""
+"""The host notifies extensions of ended turns, and survives what one of them raises."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ class Hurried(SystemClock):
 
 
 class Gateway:
-    """Says one thing to everything but discovery, as often as it is told to, and then what is right."""
+    """Says one thing to everything but discovery, as often as asked for, and then what is right."""
 
     def __init__(self) -> None:
         self.body = HTML

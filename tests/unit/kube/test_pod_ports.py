@@ -22,7 +22,7 @@ _PODS = {
 
 
 class Server:
-    """An API server with one pod, which says back what it is told, or what is wrong."""
+    """An API server with one pod, which echoes what it gets, or answers with an error."""
 
     def __init__(self, wrong: bytes = b"", code: int = 101) -> None:
         self.wrong, self.code = wrong, code

@@ -1,4 +1,4 @@
-"""An API server that is not there is told by name and port, not as an object at some address."""
+"""An API server that is not there is reported by name and port, not as an object at some address."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def free_port() -> int:
 
 
 async def said_of(tmp_path: Path, server: str) -> str:
-    """What a read of one object says where nobody answers."""
+    """What a read of one object says where no server answers."""
     cluster = {"server": server, "insecure-skip-tls-verify": True}
     config = {
         "clusters": [{"name": "c", "cluster": cluster}],

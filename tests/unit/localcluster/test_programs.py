@@ -1,4 +1,4 @@
-"""Where programs are looked for, and how the cache tells versions apart."""
+"""Where programs are looked for, and how the cache distinguishes versions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whoever logs does it in one way: the module's `_logger`, and fields through `log_fields`."""
+"""All code logs in one way: by the module's `_logger`, and fields through `log_fields`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whoever holds the loop is named."""
+"""The monitor names the code that blocks the event loop."""
 
 from __future__ import annotations
 

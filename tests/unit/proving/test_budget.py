@@ -1,4 +1,4 @@
-"""A budget is a promise: the test ends with it, whatever hangs, and tells what it did not come to."""
+"""A budget is a promise: the test ends with it, whatever hangs, and reports what it did not reach."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     role = next(each for each in read_roles("correct") if each.name == "plain")
     folder = write_project(tmp_path / "project", [role])
     monkeypatch.chdir(folder)
-    # No control plane can be started: whoever would try says so instead of what is expected.
+    # No control plane can be started: a command that tried would say so instead of what is expected.
     monkeypatch.setenv("ROLECALL_CACHE", str(tmp_path / "nothing"))
     monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
     return folder

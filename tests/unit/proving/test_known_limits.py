@@ -1,4 +1,4 @@
-"""A project may accept findings, each with a reason; an entry that accepts nothing is told."""
+"""A project may accept findings, each with a reason; an entry that accepts nothing is reported."""
 
 from __future__ import annotations
 
@@ -214,7 +214,7 @@ def test_limit_that_nothing_meets_is_a_failure_in_junit(tmp_path: Path) -> None:
 
 
 class NoCluster:
-    """An operator that nobody asks anything."""
+    """An operator that no test asks anything."""
 
     client = None
 

@@ -1,4 +1,4 @@
-"""Of which objects the owner is taken away: those that the CR owns, and nobody else does."""
+"""Which objects lose their owner: those that only the CR owns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What becomes of objects that were there before the role wrote them, and that nobody owns."""
+"""What becomes of objects that were there before the role wrote them, and that have no owner."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ async def write(
     body: object = None,
     **headers: str,
 ) -> Json:
-    """What the play is told."""
+    """What the play gets as answer."""
     data = json.dumps({"data": {"a": "b"}} if body is None else body).encode()
     kind = MERGE if method == "PATCH" else "application/json"
     async with play.request(

@@ -45,7 +45,7 @@ def item(uid: str = UID, **annotations: str) -> Json:
 def reported(
     text: str, size: int, resource: Resource = SECRET, namespace: str = "prod"
 ) -> list[Any]:
-    """What was told after an answer that came in pieces of this size."""
+    """What was reported after an answer that came in pieces of this size."""
     sink = Reported()
     search = DependentFinder(sink).search_for(credential(), resource, namespace)
     assert search is not None

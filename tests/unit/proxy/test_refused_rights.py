@@ -1,4 +1,4 @@
-"""A failed task is told the right that it lacked: only its own, and only where it was refused one."""
+"""A failed task names the right that it lacked: only its own, and only where it was refused one."""
 
 from __future__ import annotations
 

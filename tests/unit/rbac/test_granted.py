@@ -1,4 +1,4 @@
-"""`rolecall rbac` writes what is needed, and `--check` tells more and less than that."""
+"""`rolecall rbac` writes what is needed, and `--check` reports more and less than that."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ CR = {"apiVersion": "demo.example.com/v1", "kind": "App", "metadata": metadata("
 
 
 class Server:
-    """Keeps Events; fails as told."""
+    """Keeps Events; fails as the test wants."""
 
     def __init__(self) -> None:
         self.events: dict[str, dict[str, Any]] = {}

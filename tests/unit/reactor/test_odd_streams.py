@@ -1,4 +1,4 @@
-"""Streams that bring nonsense, and bugs of our own: nothing ends for good, and it is told why."""
+"""Streams that bring nonsense, and bugs of our own: nothing ends for good, and the log says why."""
 
 from __future__ import annotations
 

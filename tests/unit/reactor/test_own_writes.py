@@ -9,7 +9,7 @@ from rolecall.reactor.own_writes import OwnWrites
 
 @pytest.fixture
 def own() -> OwnWrites:
-    """Versions 2, 3 and 5 are ours; 4 is somebody else's."""
+    """Versions 2, 3 and 5 are ours; 4 is another client's."""
     own = OwnWrites()
     for version, before in (("2", "1"), ("3", "2"), ("5", "4")):
         own.note("u", version, before)

@@ -1,4 +1,4 @@
-"""Whoever keeps what the cluster serves in mind is told when that changes."""
+"""Caches of what the cluster serves are notified when that changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run in flight: what status and Events tell of it, when, and that this is in nobody's way."""
+"""A run in flight: what status and Events report of it, when, and that this delays no other work."""
 
 from __future__ import annotations
 

@@ -125,7 +125,7 @@ async def test_run_whose_shard_is_handed_over_ends_as_cancelled_and_says_so(
         await clock.advance(1.0)
 
         setting.reconciler.end_runs_of(lambda _: True, "its shard is handed over")
-        hands.is_ours = False  # no turn begins any more, but this one may tell
+        hands.is_ours = False  # no turn begins any more, but this one may report
         await clock.advance(10.0)
 
         _, _, message = await setting.reported("Running")

@@ -83,7 +83,7 @@ GOOD = """\
       expect: {rule: 1, message: 2 of 1}
 - table: _shelf_refusals
   cases:
-    - name: all refusals are told
+    - name: all refusals are reported
       vars: {shelf_size: 10}
       facts: {books: []}
       expect: [{reason: TooLarge, message: no shelf has 10 places}, {reason: Empty}]

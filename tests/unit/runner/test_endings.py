@@ -109,7 +109,7 @@ def test_a_reason_stays_short_and_keeps_its_place() -> None:
 
 
 def test_failures_before_the_end_are_not_claimed_without_a_recap() -> None:
-    # Whether something rescued them, only the recap would tell.
+    # Whether something rescued them, only the recap would show.
     assert Reported().failed("a").result(1, "[ERROR]: x").failures == ()
 
 

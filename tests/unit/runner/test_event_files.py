@@ -31,7 +31,7 @@ def partial(uuid: str, name: str, data: dict[str, Any]) -> dict[str, Any]:
 
 
 def spoken() -> str:
-    """The output of a play with these events, and a line of somebody else."""
+    """The output of a play with these events, and a line of another program."""
     words = [
         f"{marker({'uuid': f'uuid-{at}'})}{said}{marker({})}"
         for at, (_, _, said) in enumerate(EVENTS)

@@ -238,7 +238,7 @@ def test_failure_report_fails_in_the_name_of_the_task_that_it_reports() -> None:
     )
     reported.event(
         "runner_on_failed",
-        task="tell why",
+        task="report why",
         task_action="rolecall.operator.report_failure",
         task_path="/x/a.yml:9",
         res={"msg": "in good words"},

@@ -1,4 +1,4 @@
-"""What Ansible prints and says of roles for 2.18, in its own words, and the way out that is told."""
+"""What Ansible prints and says of roles for 2.18, in its own words, and the way out."""
 
 from __future__ import annotations
 

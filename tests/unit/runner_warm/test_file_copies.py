@@ -1,4 +1,4 @@
-"""Whoever loads a file gets data of its own, as from Ansible's copies."""
+"""Each caller that loads a file gets data of its own, as from Ansible's copies."""
 
 from __future__ import annotations
 

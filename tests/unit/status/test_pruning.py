@@ -1,4 +1,4 @@
-"""What a schema drops, noticed in answers, forgotten after some minutes, told once."""
+"""What a schema drops, noticed in answers, forgotten after some minutes, reported once."""
 
 from __future__ import annotations
 

@@ -205,7 +205,7 @@ async def test_waking_twice_and_waiting_again_in_line_confuse_no_one() -> None:
     await runs.wake(key("a"))
     await runs.wait(key("a"))
     await runs.end(key("b"))
-    assert runs.names == [], "it waits again, and nobody gives it a slot"
+    assert runs.names == [], "it waits again, and gets no slot"
     await runs.wake(key("a"))
     assert runs.names == ["a"]
     await runs.close()
@@ -232,7 +232,7 @@ async def test_no_interleaving_gives_out_too_many_slots_or_forgets_a_run(seed: i
     while runs.computing or runs.waiting or runs.in_line:
         for chosen in [*runs.waiting]:
             await runs.wake(chosen)
-        assert runs.computing, "all stand in line, and nobody goes on"
+        assert runs.computing, "all stand in line, and none goes on"
         await runs.end(runs.computing[0])
         check(runs)
     await runs.close()

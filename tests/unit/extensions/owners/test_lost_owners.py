@@ -202,7 +202,7 @@ async def test_object_of_an_earlier_cr_with_the_same_name_is_not_taken(tmp_path:
 @pytest.mark.parametrize(
     "made",
     [
-        pytest.param({"uid": "another"}, id="made anew by somebody"),
+        pytest.param({"uid": "another"}, id="made anew by a user"),
         pytest.param({"uid": "uid-made", "deletionTimestamp": "now"}, id="on its way out"),
         pytest.param({"uid": "uid-made", "ownerReferences": [{"uid": "x"}]}, id="of another"),
         pytest.param(

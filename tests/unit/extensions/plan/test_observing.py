@@ -29,7 +29,7 @@ SOMETHING = Drift(2, ("Deployment shop/web.spec.replicas", "ConfigMap shop/x (cr
 
 @dataclass
 class ScriptedDrift:
-    """A `DriftFinder` that finds what it was told to."""
+    """A `DriftFinder` that finds what the test gave it."""
 
     drift: Drift = field(default_factory=Drift)
     asked: list[str] = field(default_factory=list)
@@ -231,7 +231,7 @@ async def test_cr_that_this_engine_observed_again_is_reported_of_its_next_run(
 
 @dataclass
 class Planning(ScriptedDrift):
-    """Plans for as long as nobody ends it; a `RunHandle` of its own."""
+    """Plans until it is ended; a `RunHandle` of its own."""
 
     began: asyncio.Event = field(default_factory=asyncio.Event)
     ended: asyncio.Event = field(default_factory=asyncio.Event)

@@ -1,4 +1,4 @@
-"""What shards tell of themselves: in a view, and in the log."""
+"""What shards report of themselves: in a view, and in the log."""
 
 from __future__ import annotations
 

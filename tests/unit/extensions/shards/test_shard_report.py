@@ -1,4 +1,4 @@
-"""Who is told that nobody has a shard, and how."""
+"""How a shard without a holder is reported, and where."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from rolecall.extensions.shards.singletons import SingletonWork
 
 
 class Work:
-    """Counts how often it began, and goes on until it is cancelled or told to fail."""
+    """Counts how often it began, and goes on until it is cancelled or made to fail."""
 
     def __init__(self) -> None:
         self.begun = 0

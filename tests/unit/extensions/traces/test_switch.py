@@ -1,4 +1,4 @@
-"""Traces are off unless somebody asks for them, and say why where there can be none."""
+"""Traces are off by default, and say why where there can be none."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ DAY = timedelta(days=1)
 
 @dataclass
 class World:
-    """A Secret, what the API server was told, and replicas that may stop after any step."""
+    """A Secret, what was published to the API server, and replicas that may stop after any step."""
 
     now: datetime = NOW
     secret: dict[str, bytes] | None = None

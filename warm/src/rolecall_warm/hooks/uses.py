@@ -136,7 +136,7 @@ class Uses:
         if self._listens and isinstance(source, str):
             for variable in FILE_VARIABLES:
                 if variable in source:
-                    self._found(f"`{variable}` tells of a file or the time")
+                    self._found(f"`{variable}` depends on a file or the time")
 
     def _judge(self, used: Used, name: str) -> None:
         if self._listens and not (purity := purity_of(used, name)).is_pure:
@@ -238,7 +238,7 @@ class Uses:
         if self._listens and args and getattr(args[0], "__name__", "") in _CLOCKS:
             owner = getattr(args[0], "__self__", None)
             if isinstance(owner, type) and issubclass(owner, date):
-                self._found(f"`{args[0].__name__}` of a date tells the time")
+                self._found(f"`{args[0].__name__}` of a date reads the clock")
         return original(context, *args, **named)
 
     def _asks_elsewhere(self, full: str, arguments: Any) -> None:

@@ -1,4 +1,4 @@
-"""Who wrote a field last: a kept run, a field manager, or nobody."""
+"""Who wrote a field last: a kept run, a field manager, or neither."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one of several replicas says of CRs that it has, that another has, and that nobody has."""
+"""What one of several replicas says of CRs that it has, that another has, and that no replica has."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What changed after a number: all of it, once; or the word that nobody knows any more."""
+"""What changed after a number: all of it, once; or the word that it is no longer known."""
 
 from __future__ import annotations
 

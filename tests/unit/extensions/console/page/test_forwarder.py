@@ -19,7 +19,7 @@ from rolecall.extensions.console.commands.page_forwarder import PageForwarder
 
 @dataclass
 class There:
-    """A page that tells what it was asked."""
+    """A page that records what it was asked."""
 
     headers: list[dict[str, str]] = field(default_factory=list)
     bodies: list[str] = field(default_factory=list)
@@ -81,7 +81,7 @@ async def test_wrong_secret_does_not_use_up_the_address() -> None:
 
 
 async def test_another_name_for_this_machine_is_refused() -> None:
-    """A page of somebody else's may have its name lead here."""
+    """A foreign page may have its name lead here."""
     there = There()
     async with forwarded(there) as (forwarder, here, browser):
         await (await browser.get(f"{here}{forwarder.entrance}")).release()

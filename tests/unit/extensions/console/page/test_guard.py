@@ -48,7 +48,7 @@ async def _left(page: Shown, cookie: str) -> str:
 
 
 async def test_login_begins_a_session_of_its_own_whatever_cookie_came(page: Shown) -> None:
-    chosen = "chosen-by-somebody-else"
+    chosen = "chosen-by-another"
     answer = await page.asks("/login", {"token": TOKEN, "back": "/"}, cookie=chosen)
     assert chosen not in answer.cookie
     assert (await page.asks("/", cookie=chosen)).code == 303
@@ -169,7 +169,7 @@ async def test_name_by_which_it_was_called_is_not_believed(page: Shown, host: by
         b"Origin: \xff",
         b"Last-Event-ID: \xff",
         b"Content-Type: multipart/form-data",
-        b"Content-Type: application/x-www-form-urlencoded; charset=nobody-knows",
+        b"Content-Type: application/x-www-form-urlencoded; charset=unknown",
     ],
 )
 async def test_bytes_that_are_no_text_are_no_internal_error(

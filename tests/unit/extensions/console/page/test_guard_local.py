@@ -1,4 +1,4 @@
-"""On this machine whoever has the printed address is let in, and nobody else."""
+"""On this machine only users with the printed address are let in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a CR owns, as it is now, for whoever may see it."""
+"""What a CR owns, as it is now, for users who may see it."""
 
 from __future__ import annotations
 

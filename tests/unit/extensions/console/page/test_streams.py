@@ -37,7 +37,7 @@ async def page(tmp_path: Path) -> AsyncIterator[Shown]:
 
 
 class Stream:
-    """What is told, event by event."""
+    """What a stream sends, event by event."""
 
     def __init__(self, answer: aiohttp.ClientResponse) -> None:
         self._answer = answer

@@ -1,4 +1,4 @@
-"""Rows of all CRs while somebody looks: what changed is numbered, what nobody saw begins anew."""
+"""Rows of all CRs while a user looks: changes are numbered, and a table without readers begins anew."""
 
 from __future__ import annotations
 

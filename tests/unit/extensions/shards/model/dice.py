@@ -173,7 +173,7 @@ FAULTS: dict[str, Fault] = {
 async def play(
     world: ModelWorld, faults: list[str], *, times: int, replicas: int, most_s: float = 8.0
 ) -> None:
-    """Let things go wrong, then let it be quiet: each shard is somebody's in time, and stays so."""
+    """Let things go wrong, then let it be quiet: each shard has a holder in time, and keeps one."""
     game = Game(world)
     for _ in range(replicas):
         game.start()
