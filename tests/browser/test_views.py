@@ -39,7 +39,7 @@ def paths_of_runs(reader: Looking, views: dict[str, str]) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_view_reads_well_for_everybody(
+def test_view_is_readable_for_all_users(
     town: Town, views: dict[str, str], new_reader: NewReader, view: str
 ) -> None:
     """axe finds nothing, light and dark, wide and narrow, and nothing is wider than a phone."""

@@ -109,7 +109,7 @@ class LaggingProxy(FaultProxy):
 
 
 @pytest.mark.nightly
-async def test_list_that_is_older_than_what_was_reported_already_loses_nothing_and_brings_no_run(
+async def test_stale_list_loses_nothing_and_starts_no_run(
     cluster: Cluster,
     api: Client,
     namespace: str,

@@ -104,7 +104,7 @@ async def test_replica_that_does_not_lead_answers_and_acts_once_it_leads(
     )
     assert follower.metric("rolecall_handler_calls_total", handler="tick") == 0
 
-    engine.report(signal.SIGKILL)
+    engine.send(signal.SIGKILL)
 
     eventually(
         lambda: follower.metric("rolecall_handler_calls_total", handler="tick") > 0,

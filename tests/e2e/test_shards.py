@@ -137,7 +137,7 @@ async def test_each_cr_is_run_by_one_and_only_what_moves_to_a_third_is_run_once_
     assert 0 < len(runs_of(third)) < len(NAMES)
 
     began = time.monotonic()
-    third.report(signal.SIGTERM)
+    third.send(signal.SIGTERM)
     wait_shared(first, second, timeout_s=AT_ONCE_S)
     assert time.monotonic() - began < AT_ONCE_S, "no replica waited for a lease"
     assert third.wait() == 0

@@ -67,7 +67,7 @@ def rolecall(engine: EngineProcess, *words: str) -> subprocess.CompletedProcess[
 
 
 @pytest.mark.nightly
-async def test_who_has_what_is_reported_before_while_and_after_a_replica_is_killed(
+async def test_holders_of_shards_are_reported_before_while_and_after_a_replica_is_killed(
     api: Client, namespace: str, start_replica: StartReplica
 ) -> None:
     await install(api, crd_for(PLAIN))

@@ -159,7 +159,7 @@ def review(items: list[Json]) -> bytes:
 
 
 @pytest.mark.nightly
-async def test_api_server_says_what_it_lacks_once_no_one_converts(
+async def test_api_server_reports_the_failed_webhook_while_no_engine_runs(
     api: Client, engine: EngineProcess, namespace: str, start_engine: StartEngine
 ) -> None:
     await api.create(ALPHA, fleet(ALPHA, namespace))

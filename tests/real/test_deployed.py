@@ -65,7 +65,7 @@ def expect_nothing_lost(world: World, prefix: str) -> None:
     assert not [each for each in found if condition(each, "Failure").get("status") == "True"]
 
 
-def test_pod_is_no_one_special_on_a_root_filesystem_that_cannot_be_written(
+def test_pod_runs_without_privileges_on_a_read_only_root_filesystem(
     operator: Operator,
 ) -> None:
     for pod in (each["metadata"]["name"] for each in operator.pods()):

@@ -110,7 +110,7 @@ def test_member_that_lost_its_volume_is_replaced_by_a_fresh_one(etcd: Etcd) -> N
     assert any(event["reason"] == "MemberReplaced" for event in events)
 
 
-def test_upgrade_takes_no_one_while_a_member_is_down_and_loses_no_write(
+def test_upgrade_replaces_no_pod_while_a_member_is_down_and_loses_no_write(
     grown: Etcd, operator: Operator
 ) -> None:
     keys, before = grown.fill(), _uids(grown)

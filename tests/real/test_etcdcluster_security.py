@@ -60,7 +60,7 @@ def etcd(world: World) -> Etcd:
     return found
 
 
-def test_no_one_reads_without_a_certificate(etcd: Etcd) -> None:
+def test_client_without_a_certificate_reads_nothing(etcd: Etcd) -> None:
     address = etcd.world.get("service", "sealed-client")["spec"]["clusterIP"]
     trusting = ssl.create_default_context()
     trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE

@@ -171,7 +171,7 @@ async def test_annotated_or_read_or_listed_object_stays(
     assert await names(api, namespace) == {"x-a"}
 
 
-async def test_object_that_a_client_took_over_or_made_anew_stays(
+async def test_object_that_another_client_took_over_or_made_anew_stays(
     api: Client, namespace: str, start_engine: StartEngine
 ) -> None:
     await start_engine(SHELVES)

@@ -136,7 +136,7 @@ async def test_server_that_never_answers_costs_its_time_limit_once(
     assert len(server.asked) == 1
 
 
-async def test_no_server_is_reported_without_what_was_sent(tmp_path: Path) -> None:
+async def test_unreachable_server_is_reported_without_the_request(tmp_path: Path) -> None:
     path = tmp_path / "config"
     write_kubeconfig(path, 1, "hunter2")
     async with Client(Credentials.load({"KUBECONFIG": str(path)})) as client:

@@ -47,7 +47,7 @@ async def test_stranger_is_not_known(reviewer: Reviewer, token: str) -> None:
     assert await reviewer.code_for(token, "/metrics") == 401
 
 
-async def test_reviewer_without_rights_of_its_own_lets_no_one_in(
+async def test_reviewer_without_rights_of_its_own_rejects_all_users(
     service_account_kubeconfig: ServiceAccountKubeconfig,
 ) -> None:
     kubeconfig = service_account_kubeconfig()

@@ -93,7 +93,7 @@ async def test_the_credential_and_what_is_sent_are_never_logged(
     assert "hush" not in said
 
 
-async def test_what_the_engine_may_not_do_is_reported_in_the_api_servers_words(
+async def test_refusal_by_rbac_is_reported_in_the_api_servers_words(
     open_proxy: OpenProxy, service_account_kubeconfig: Any, namespace: str
 ) -> None:
     rules = [{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["create"]}]

@@ -211,7 +211,7 @@ async def test_bound_to_namespaces_the_streams_are_too(cluster: Cluster, namespa
         await following.brings("owner")
 
 
-async def test_what_a_play_wrote_itself_brings_no_one(cluster: Cluster, namespace: str) -> None:
+async def test_own_writes_of_a_play_enqueue_no_cr(cluster: Cluster, namespace: str) -> None:
     async with (
         client_for(cluster.kubeconfig) as client,
         kind_of(client) as app,

@@ -72,7 +72,7 @@ async def test_dead_streams_are_replaced_and_nothing_is_missed(
 
 
 @pytest.mark.nightly
-async def test_server_that_restarts_brings_no_one_who_did_not_change(
+async def test_restart_of_the_server_enqueues_only_changed_crs(
     disturbed_cluster: Cluster, tmp_path: Path
 ) -> None:
     direct = direct_kubeconfig(disturbed_cluster, tmp_path)
@@ -101,8 +101,8 @@ async def test_right_that_is_taken_away_is_noticed(
     caplog.set_level(logging.INFO, logger="rolecall.reactor")
     config = yaml.safe_load(disturbed_cluster.kubeconfig.read_text())
     config["users"][0]["user"]["as"] = "other-user"
-    as_a_client = tmp_path / "other-user"
-    as_a_client.write_text(yaml.safe_dump(config))
+    of_other_user = tmp_path / "other-user"
+    of_other_user.write_text(yaml.safe_dump(config))
     api, rbac = disturbed_cluster.api, "/apis/rbac.authorization.k8s.io/v1"
     rules = [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["list", "watch"]}]
     api.create(f"{rbac}/clusterroles", {"metadata": {"name": "some"}, "rules": rules})
@@ -116,7 +116,7 @@ async def test_right_that_is_taken_away_is_noticed(
     api.create(f"{rbac}/clusterrolebindings", binding)
     async with (
         client_for(disturbed_cluster.kubeconfig) as admin,
-        client_for(as_a_client) as client,
+        client_for(of_other_user) as client,
         kind_of(admin) as app,
         follow(client, [app]) as following,
     ):

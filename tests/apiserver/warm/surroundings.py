@@ -104,7 +104,7 @@ class ApiServer(Surroundings):
         self.proxy = Proxy(
             ProxySettings(port=0, allows_impersonation=True),
             await enter(Client(engine)),
-            dependents=_NoOne(),
+            dependents=_IgnoredDependents(),
         )
         await self.proxy.start()
         self._stack.push_async_callback(self.proxy.stop)
@@ -211,7 +211,7 @@ class _ServersNormal(Normal):
         return super().value(value)
 
 
-class _NoOne:
+class _IgnoredDependents:
     """Ignores reports about dependents."""
 
     def note(self, owner: Gvk, dependent: Gvk, *, by_annotation: bool, namespace: str) -> None:

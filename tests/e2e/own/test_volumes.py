@@ -31,7 +31,7 @@ def volume(namespace: str, name: str, **spec: object) -> Json:
     return make(DEMO_VOLUME, namespace, name, {"name": name, "size": 1, **spec})
 
 
-async def test_retained_claim_stays_when_its_volume_goes_and_belongs_to_no_one_new(
+async def test_retained_claim_stays_without_an_owner_when_its_volume_is_deleted(
     api: Client, namespace: str
 ) -> None:
     await create(

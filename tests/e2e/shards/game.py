@@ -179,7 +179,7 @@ class Game:
 
     async def _stop(self, player: Player) -> None:
         self.players.remove(player)
-        player.engine.report(signal.SIGTERM)
+        player.engine.send(signal.SIGTERM)
         await asyncio.to_thread(player.engine.wait)
 
     async def delete_shard_lease(self, _: Player) -> None:

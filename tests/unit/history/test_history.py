@@ -175,7 +175,7 @@ def test_stray_files_are_no_trouble(tmp_path: Path) -> None:
     assert [run.run for run in cr.runs()] == ["1"]
 
 
-def test_run_of_which_there_is_a_folder_only_is_not_reported_as_lost(tmp_path: Path) -> None:
+def test_run_with_only_a_folder_is_not_reported_as_lost(tmp_path: Path) -> None:
     kept(tmp_path, "1")
     (tmp_path / PLACE / "2").mkdir()
 

@@ -34,7 +34,7 @@ def lines_with(pattern: str) -> list[str]:
         r"(?<![\w.])logging\.(debug|info|warning|error|exception|critical)\(",
     ],
 )
-def test_no_one_logs_in_another_way(pattern: str) -> None:
+def test_all_modules_log_one_way(pattern: str) -> None:
     assert lines_with(pattern) == []
 
 

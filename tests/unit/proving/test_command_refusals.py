@@ -78,7 +78,7 @@ def _with_odd_replay(project: Path) -> None:
         (_with_odd_replay, ["--replay", "case.json"], "is not a case of this project"),
     ],
 )
-def test_what_is_not_there_is_reported_and_nothing_is_started(
+def test_missing_file_is_reported_and_nothing_is_started(
     project: Path,
     capsys: pytest.CaptureFixture[str],
     break_it: Callable[[Path], None],

@@ -132,7 +132,7 @@ def test_first_refusal_that_the_task_repeats_is_reported() -> None:
     assert "`shop`" in reported
 
 
-def test_answer_that_was_streamed_or_is_no_text_reports_nothing() -> None:
+def test_streamed_or_binary_answer_reports_nothing() -> None:
     rights = RefusedRights()
     rights.note(None)
     rights.note(SENTENCE)

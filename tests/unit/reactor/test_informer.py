@@ -226,9 +226,7 @@ async def test_bookmark_of_an_older_version_is_not_believed() -> None:
         assert reported.story == ["list", "complete", "list", "a", "complete"]
 
 
-async def test_list_of_a_server_that_lags_is_asked_for_again_and_nothing_of_it_is_reported() -> (
-    None
-):
+async def test_list_of_a_lagging_server_is_requested_again_and_not_reported() -> None:
     reported, clock = Reported(), VirtualClock()
     lagging, caught_up = ("9", [[item("old")]]), ("12", [[item("a")]])
     server = Server([[[]], lagging, lagging, caught_up], [[GONE], [...]])

@@ -39,7 +39,7 @@ def test_write_that_changed_nothing_is_not_one(own: OwnWrites) -> None:
     assert not own.made_all_since("u", "3", "5")
 
 
-def test_write_on_top_of_no_one_knows_what_begins_no_chain(own: OwnWrites) -> None:
+def test_write_on_an_unknown_version_begins_no_chain(own: OwnWrites) -> None:
     own.note("u", "6")
     assert own.made("u", "6")
     assert not own.made_all_since("u", "", "6")

@@ -7,7 +7,7 @@ from typing import Any, cast
 from rolecall.reactor import Reactor
 
 
-def test_anyone_who_asked_is_reported_of_kinds_that_come_change_and_go() -> None:
+def test_subscribers_are_notified_of_kinds_that_come_change_and_go() -> None:
     reported: list[str] = []
     nothing = cast(Any, None)  # no stream is started
     report = [lambda: reported.append("kinds"), lambda: reported.append("kinds too")]

@@ -76,7 +76,7 @@ async def test_key_of_another_replica_leaves_the_queue_and_never_comes_back(
         assert (queue.waiting(), queue.delayed(), queue.in_hand()) == ([], [], [])
 
 
-async def test_lost_run_is_frozen_and_ended_reported_nowhere_and_not_tried_again(
+async def test_lost_run_is_frozen_ended_not_reported_and_not_retried(
     setting: Setting, clock: VirtualClock
 ) -> None:
     await setting.shop.create()

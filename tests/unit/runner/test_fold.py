@@ -36,7 +36,7 @@ def test_a_failed_task_is_named_with_its_place_and_message() -> None:
     assert failure.place == "roles/app/tasks/main.yml:3"
 
 
-def test_right_that_a_failed_task_reports_of_comes_before_what_else_is_known() -> None:
+def test_right_that_a_failed_task_names_comes_first() -> None:
     asked: list[str] = []
 
     def missing_right(said: str, _needed: Sequence[str]) -> str:
@@ -225,7 +225,7 @@ def test_report_that_does_not_ask_for_a_run_leaves_it_to_the_next_that_does() ->
     assert reported.result().requeue_after_s == 10.0
 
 
-def test_report_whose_period_no_one_can_read_fails_the_run_by_its_own_name() -> None:
+def test_report_with_an_invalid_period_fails_the_run_by_its_own_name() -> None:
     reported = (
         Reported().event("runner_on_ok", task_action=REPORT, res={"censored": "x"}).stats(ok=1)
     )

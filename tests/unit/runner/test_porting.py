@@ -36,7 +36,7 @@ def test_warning_of_2_19_names_the_condition_and_not_where_its_value_is_from() -
 
 
 @pytest.mark.parametrize("stdout", ["", "ok: [localhost]", "Conditional result", "[WARNING]: x"])
-def test_other_output_reports_of_no_condition(stdout: str) -> None:
+def test_other_output_reports_no_condition(stdout: str) -> None:
     assert list(broken_conditionals(stdout)) == []
 
 

@@ -67,7 +67,7 @@ async def test_conflict_is_solved_from_what_is_there_now() -> None:
     assert types == ["Healthy", "Ready", "Running"]
 
 
-async def test_write_of_a_client_who_wrote_something_else_costs_no_further_read() -> None:
+async def test_unrelated_write_of_another_client_costs_no_further_read() -> None:
     setting = Setting(FakeCluster())
     stale = await setting.shop.create()
     await setting.shop.patch({"status": {"phase": "up"}}, subresource="status")

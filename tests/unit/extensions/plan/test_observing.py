@@ -216,7 +216,7 @@ async def test_engine_that_operates_leaves_the_word_of_one_that_observes_alone(
     assert (await setting.reported("Drifted"))[0] == "True"
 
 
-async def test_cr_that_this_engine_observed_again_is_reported_of_its_next_run(
+async def test_cr_that_this_engine_observed_reports_its_next_run(
     setting: Setting,
 ) -> None:
     finder, shop = ScriptedDrift(SOMETHING), setting.shop

@@ -41,7 +41,7 @@ class World:
         if may_be_shown(content, self.shown[number], self.now):
             self.shown[number] = content["tls.crt"]
 
-    def report(self, number: int) -> None:
+    def send(self, number: int) -> None:
         """The leader looked, and wrote what it knew."""
         self.reported = to_trust(self.known[number])
 
@@ -136,7 +136,7 @@ def test_replicas_that_want_other_names_leave_each_other_theirs() -> None:
         {"tls.crt": new_server(new_authority(NOW), NAMES, NOW).certificate},
     ],
 )
-def test_what_a_client_spoiled_is_made_anew(spoiled: dict[str, bytes]) -> None:
+def test_damaged_certificate_secret_is_renewed(spoiled: dict[str, bytes]) -> None:
     content = next_content({**next_content({}, NAMES, NOW), **spoiled}, NAMES, NOW)
     authority = PemPair(certificates(content["ca.crt"])[0], content["ca.key"])
     server = PemPair(content["tls.crt"], content["tls.key"])

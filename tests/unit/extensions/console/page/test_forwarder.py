@@ -115,7 +115,7 @@ async def test_failure_is_reported_without_a_traceback() -> None:
 
 
 @pytest.mark.parametrize("path", ["/", "/enter", "/static/x/page.js"])
-async def test_no_one_is_let_in_without_cookie(path: str) -> None:
+async def test_request_without_a_cookie_is_rejected(path: str) -> None:
     there = There()
     async with forwarded(there) as (_, here, browser), browser.get(f"{here}{path}") as answer:
         assert answer.status == 403
@@ -140,7 +140,7 @@ async def test_token_is_sent_to_the_page_alone_whatever_is_asked_for(target: str
     "head",
     [b"GET / HTTP/1.1\r\nCookie: rolecall_forwarder=\xff", b"GET /enter?secret=%ff HTTP/1.1"],
 )
-async def test_bytes_that_are_no_text_let_no_one_in(head: bytes) -> None:
+async def test_bytes_that_are_not_text_are_rejected(head: bytes) -> None:
     async with forwarded(There()) as (_, here, _browser):
         host = here.removeprefix("http://")
         answer = await sent(host, head + f"\r\nHost: {host}\r\nConnection: close".encode())
