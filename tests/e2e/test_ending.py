@@ -114,7 +114,7 @@ async def test_idle_engine_ends_at_once_with_zero(
     # What it would have for plays is more than the test waits.
     engine = start_engine(BEHAVIOURS, "--graceful-shutdown-timeout=1h").wait_ready()
     began = time.monotonic()
-    engine.report(number)
+    engine.send(number)
     assert engine.wait() == 0
     assert time.monotonic() - began < AT_ONCE_S
     assert "Traceback" not in engine.log

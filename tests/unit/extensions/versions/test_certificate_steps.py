@@ -41,7 +41,7 @@ class World:
         if may_be_shown(content, self.shown[number], self.now):
             self.shown[number] = content["tls.crt"]
 
-    def send(self, number: int) -> None:
+    def report(self, number: int) -> None:
         """The leader looked, and wrote what it knew."""
         self.reported = to_trust(self.known[number])
 
