@@ -230,7 +230,7 @@ deploy: $(if $(PAGE),build/overlay/kustomization.yaml) setup ## Install the oper
 
 .PHONY: undeploy
 undeploy: $(if $(PAGE),build/overlay/kustomization.yaml) setup ## Remove the operator with everything that belongs to it
-	@# The custom resources first, while there is somebody to finalize them.
+	@# The custom resources first, while an engine can finalize them.
 	@$(KUBECTL) delete --ignore-not-found -k crds
 	@$(KUBECTL) delete --ignore-not-found -k $(DEPLOYED)
 
