@@ -111,7 +111,7 @@ def town(
     new_namespace: Callable[[], str],
     new_engine: NewEngine,
 ) -> Town:
-    """Its engine shows the page to whoever has the printed address."""
+    """Its engine shows the page to users with the printed address."""
     namespace = new_namespace()
     engine = new_engine(namespace, "--page-bind-address=127.0.0.1:0", "--page-access=local")
     town = Town(cluster, namespace, engine)
@@ -127,7 +127,7 @@ def town(
 def new_reader(chromium: Browser) -> Iterator[NewReader]:
     """A factory: `new_reader(port, token=..., **options of playwright)`.
 
-    Whatever a reader looked at: no script failed, none was refused, nobody else was asked.
+    Whatever a reader looked at: no script failed, none was refused, no other server was asked.
     """
     with ExitStack() as ending:
         readers = []

@@ -45,7 +45,7 @@ class Looking:
         return self.page
 
     def picture(self, name: str, *, whole: bool = False) -> Path:
-        """Kept for whoever looks at CI's artifacts."""
+        """Kept as an artifact of CI."""
         PICTURES.mkdir(parents=True, exist_ok=True)
         path = PICTURES / f"{name}.png"
         # Written here: playwright would leave a thread behind that did it.
@@ -137,7 +137,7 @@ class Town:
     cluster: Cluster
     namespace: str
     engine: EngineProcess
-    # Of whoever came by the printed address; logins are limited, so the readers of tests share it.
+    # Of the printed address; logins are limited, so the readers of tests share it.
     session: Any = None
 
     @property

@@ -1,4 +1,4 @@
-"""What changes while somebody looks: nothing is missed, and nothing is shown twice."""
+"""What changes while a user looks: nothing is missed, and nothing is shown twice."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_page_follows_again_after_the_engine_came_back(
     passing_engine: NewEngine,
     new_reader: NewReader,
 ) -> None:
-    """With a token in each request, as `rolecall page` sends it, nobody has to log in again."""
+    """With a token in each request, as `rolecall page` sends it, no user has to log in again."""
     namespace = new_namespace()
     first = passing_engine(namespace, "--page-bind-address=127.0.0.1:0")
     port = first.ports["page"]

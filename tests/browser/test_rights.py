@@ -92,7 +92,7 @@ def test_clerk_sees_objects_but_neither_their_runs_nor_buttons(
     reader.picture("refused")
 
 
-def test_passer_by_is_reported_of_nothing(
+def test_user_without_rights_sees_nothing(
     guarded: Town, tokens: dict[str, str], bank: str, new_reader: NewReader
 ) -> None:
     reader = new_reader(guarded.port)

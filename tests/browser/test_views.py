@@ -1,4 +1,4 @@
-"""Each view in a browser: it shows what it is for, reads well for everybody, and fits a phone."""
+"""Each view in a browser: it shows what it is for, reads well for all users, and fits a phone."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def views(town: Town) -> dict[str, str]:
 
 
 def paths_of_runs(reader: Looking, views: dict[str, str]) -> dict[str, str]:
-    """Those that only a page tells."""
+    """Those that only a page shows."""
     page = reader.go(views["object"])
     run = page.locator("#runs tbody th a").first.get_attribute("href") or ""
     task = reader.go(run).locator("#tasks tbody th a").first.get_attribute("href") or ""
@@ -39,7 +39,7 @@ def paths_of_runs(reader: Looking, views: dict[str, str]) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_view_reads_well_for_everybody(
+def test_view_is_readable_for_all_users(
     town: Town, views: dict[str, str], new_reader: NewReader, view: str
 ) -> None:
     """axe finds nothing, light and dark, wide and narrow, and nothing is wider than a phone."""

@@ -1,4 +1,4 @@
-"""Each command that tells of runs, of CRs or of what is planned, in each of its forms."""
+"""Each command that reports runs, CRs or what is planned, in each of its forms."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ class Canaries:
     words: dict[str, str] = field(default_factory=dict)
 
     def plant(self, name: str, word: str = "") -> str:
-        """A new one; `word`: what somebody else made."""
+        """A new one; `word`: one that was made elsewhere."""
         return self.words.setdefault(name, word or f"canary{secrets.token_hex(12)}")
 
     def in_text(self, text: str | bytes) -> set[str]:

@@ -114,7 +114,7 @@ class Answered:
 
 @dataclass(frozen=True)
 class Person:
-    """Somebody who writes objects, and is not the operator."""
+    """A user who writes objects, and is not the operator."""
 
     api: Client
     namespace: str

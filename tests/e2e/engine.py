@@ -126,7 +126,7 @@ class EngineProcess:
             and all(f'{key}="{value}"' in sample["labels"] for key, value in labels.items())
         )
 
-    def report(self, number: signal.Signals) -> None:
+    def send(self, number: signal.Signals) -> None:
         """Send a signal."""
         self.process.send_signal(number)
 
@@ -137,7 +137,7 @@ class EngineProcess:
     def stop(self, timeout_s: float = PATIENCE_S) -> int:
         """Ask it to stop as Kubernetes does; the exit code."""
         if self.process.poll() is None:
-            self.report(signal.SIGTERM)
+            self.send(signal.SIGTERM)
         return self.wait(timeout_s)
 
     def clean_up(self) -> None:

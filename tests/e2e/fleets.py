@@ -54,7 +54,7 @@ def flags(namespace: str) -> list[str]:
 
 
 async def reported(api: Client, namespace: str) -> Json:
-    """What the CRD says, once an engine has told of itself there, and the API server goes by it."""
+    """What the CRD says, once an engine has registered itself there, and the API server goes by it."""
 
     async def conversion() -> Json:
         found: Json = (await api.get(CRD, "", NAME))["spec"]["conversion"]

@@ -190,7 +190,7 @@ class SkipHistory:
                 await self._api.delete(CONFIG_MAP, self._namespace, name)
 
     async def _foreign(self) -> None:
-        """Somebody changes or deletes what the role wrote."""
+        """Another client changes or deletes what the role wrote."""
         is_gone = self._chance.random() < 0.3
         for gvk in KINDS:
             name = f"{self._name(gvk)}-out"

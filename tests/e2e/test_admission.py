@@ -86,7 +86,7 @@ async def test_role_decides_what_is_stored(
         " size 2 of even is even; take an odd one"
     )
 
-    # What `mutate` set, `validate` has seen; nobody else's fields were touched.
+    # What `mutate` set, `validate` has seen; no other fields were touched.
     stored = await jane.create(CRATE, "one", does="colour", size=11)
     assert stored.code == 201, stored.message
     assert stored.body["spec"] == {"size": 11, "does": "colour", "colour": "brown"}
@@ -121,7 +121,7 @@ async def test_role_decides_what_is_stored(
     pods = f"/api/v1/namespaces/{namespace}/pods"
     assert (await jane.ask("POST", pods, body)).code == 201
     attached = await jane.ask("POST", f"{pods}/p/attach?stdout=true")
-    assert "nobody may CONNECT to p/attach" in attached.message
+    assert "no user may CONNECT to p/attach" in attached.message
 
     await no_secret_is_reported(jane, engine)
     counted = {"review": "validate", "operation": "CREATE", "result": "denied"}
@@ -150,7 +150,7 @@ async def no_secret_is_reported(jane: Person, engine: EngineProcess) -> None:
     data = {"password": base64.b64encode(SECRET.encode()).decode()}
     body = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "reported"}, "data": data}
     await jane.ask("POST", f"/api/v1/namespaces/{jane.namespace}/secrets", body)
-    reported = await jane.create(CRATE, "tell", does="tell")
+    reported = await jane.create(CRATE, "leak", does="leak")
     assert "denied for ********" in reported.message
     assert reported.warnings == ['299 - "warned of ********"']
     assert SECRET not in engine.log + engine.play_output
@@ -199,7 +199,7 @@ async def test_role_that_comes_to_no_verdict_leaves_it_to_the_failure_policy(
 
 
 def asked_directly(engine: EngineProcess, body: Json) -> str:
-    """What a replica answers, whoever leads."""
+    """What a replica answers, leader or not."""
     request = {"uid": "u", "operation": "CREATE", "namespace": body["metadata"]["namespace"]}
     review = {
         "apiVersion": "admission.k8s.io/v1",

@@ -152,7 +152,7 @@ def breaks_and_is_mended(website: Website, name: str, breakage: Breakage) -> Non
     if breakage.is_deleted:
         website.kubectl("wait", "--for=delete", f"website/{name}", f"--timeout={PATIENCE_S:.0f}s")
     else:
-        # Nobody asks for it: the mended file is enough.
+        # No request is needed: the mended file is enough.
         eventually(lambda: website.is_ready(name), timeout_s=PATIENCE_S)
         website.kubectl("delete", "website", name)
 

@@ -199,7 +199,7 @@ def _look_at_processes(world: World) -> None:
 
 
 def _look_at_files_in_flight(world: World) -> None:
-    """What the play needs is on disk now, and nobody else may read it."""
+    """What the play needs is on disk now, and no other user may read it."""
     held = world.secret.in_files(world.temporary, world.engine.artifacts)
     kubeconfigs = [path for path in held if path.parent.name.startswith("rolecall-engine-")]
     assert kubeconfigs, "the run's kubeconfig is somewhere"
@@ -227,7 +227,7 @@ def _held_in_files(world: World) -> dict[Path, set[str]]:
 
 
 async def _look_around(world: World) -> None:
-    """While one run hangs: all that is said to somebody."""
+    """While one run hangs: all that is reported anywhere."""
     said = {
         "log": world.engine.log,
         "plays": world.engine.play_output,
@@ -259,7 +259,7 @@ async def _objects(world: World) -> dict[str, str]:
 def _commands(world: World) -> dict[str, str]:
     """What people are shown who ask the engine or its artifacts."""
     planned = [world.folder / "succeeds.yaml", world.folder / "fails.yaml"]
-    for path in planned:  # of CRs that are nowhere yet, so that there is much to tell
+    for path in planned:  # of CRs that are nowhere yet, so that there is much to report
         path.write_text(json.dumps(cr(CANARY, world.namespace, "planned", does=path.stem)))
     asked = all_that_report(world.engine.artifacts, world.namespace, planned)
     return {f"rolecall {' '.join(words)}": _said_by(world, words) for words in asked}
@@ -284,7 +284,7 @@ def _pages(world: World) -> dict[str, str]:
     wanted, found = [local_address(world.engine)], {}
     while wanted:
         place = wanted.pop()
-        # A reader that asks for page after page is told to wait.
+        # A reader that asks for page after page is asked to wait.
         code, text = eventually(partial(browser.asks, place), lambda answer: answer[0] != 429)
         assert code in (200, 404, 405), (place, code)
         found[f"page {place}"] = text

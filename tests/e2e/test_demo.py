@@ -1,4 +1,4 @@
-"""`rolecall demo` as a process that somebody ends."""
+"""`rolecall demo` as a process that a user ends."""
 
 from __future__ import annotations
 

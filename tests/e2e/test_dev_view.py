@@ -34,7 +34,7 @@ TASKS = """\
 - name: Check | the word must be good
   ansible.builtin.assert:
     that: word == 'good'
-    fail_msg: "the word is {{ word }}, which is a long story to be told to the very last bit: END"
+    fail_msg: "the word is {{ word }}, which is a long story to be read to the very last bit: END"
 """
 
 
@@ -111,7 +111,7 @@ async def test_without_colours_nothing_is_coloured(
     assert "\x1b" not in view.said
 
 
-async def test_file_that_is_saved_is_reported_and_what_failed_in_it_is_tried_again(
+async def test_saved_file_is_reported_and_its_failed_runs_are_retried(
     api: Client, cluster: Cluster, namespace: str, project: Path, ending: ExitStack
 ) -> None:
     settings = {"KUBECONFIG": str(cluster.kubeconfig), "WATCH_NAMESPACE": namespace}

@@ -57,7 +57,7 @@ async def test_run_in_flight_may_end_before_the_process_does(
 ) -> None:
     engine = start_engine(BEHAVIOURS)
     began(in_flight)
-    engine.report(signal.SIGTERM)
+    engine.send(signal.SIGTERM)
     eventually(lambda: engine.process.poll() is None)
     (in_flight / "go").touch()
     assert engine.wait() == 0
@@ -114,7 +114,7 @@ async def test_idle_engine_ends_at_once_with_zero(
     # What it would have for plays is more than the test waits.
     engine = start_engine(BEHAVIOURS, "--graceful-shutdown-timeout=1h").wait_ready()
     began = time.monotonic()
-    engine.report(number)
+    engine.send(number)
     assert engine.wait() == 0
     assert time.monotonic() - began < AT_ONCE_S
     assert "Traceback" not in engine.log
@@ -124,7 +124,7 @@ def said_and_ended(engine: EngineProcess) -> tuple[int, str]:
     return engine.wait(), engine.log
 
 
-async def test_all_problems_of_watches_are_reported_and_end_it_with_two(
+async def test_all_problems_of_watches_are_reported_and_the_exit_code_is_2(
     start_engine: StartEngine, tmp_path: Path
 ) -> None:
     (tmp_path / "watches.yaml").write_text(

@@ -58,7 +58,7 @@ async def ready(api: Client, namespace: str) -> Json:
 
 
 @pytest.mark.nightly
-async def test_members_wait_for_their_issuer_and_others_are_reported_of_them(
+async def test_members_wait_for_their_issuer_and_are_monitored(
     api: Client, cluster: Cluster, namespace: str, tmp_path: Path
 ) -> None:
     await install(api, yaml.safe_load((ROOT / "crds/etcdclusters.yaml").read_text()))

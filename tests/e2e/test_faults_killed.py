@@ -1,4 +1,4 @@
-"""An engine killed somewhere on its path: whoever starts next brings all to its end.
+"""An engine killed somewhere on its path: the next engine brings all to its end.
 
 The path is what an engine does for one object, from its creation until it is gone with its finalizer.
 Each request to the API server, those of its plays too, is a place to die at twice: before it is passed
@@ -85,7 +85,7 @@ class DeadlyProxy(FaultProxy):
         if self._place.is_done_first:
             await super()._passed(request, body)
         self._engine.process.kill()
-        return web.Response(status=502)  # to nobody
+        return web.Response(status=502)  # not read by any client
 
 
 @dataclass
@@ -163,7 +163,9 @@ async def test_engine_killed_at_requests_of_its_path_is_followed_by_one_that_bri
         )
         await engines.begin()
         path = await _path_of(api, proxy, namespace)
-        assert path >= 8  # finalizer on, told, object made, told; told, object gone, finalizer off
+        assert (
+            path >= 8
+        )  # finalizer on, status, object made, status; status, object gone, finalizer off
         places = [Request(at, is_done) for at in range(1, path + 1) for is_done in (False, True)]
         if not TAKES_ALL:
             # An odd distance, so that both ways to die are among them.
@@ -257,7 +259,7 @@ async def _deleted(api: Client, namespace: str, name: str) -> None:
 
 
 async def _brought_to_its_end(api: Client, namespace: str, name: str) -> None:
-    """By the engine that followed: made and held if nobody had deleted it, and gone then."""
+    """By the engine that followed: made and held if it was not deleted, and gone then."""
     if not await is_gone(api, KEPT, namespace, name):
         seen = await api.get(KEPT, namespace, name)
         if not seen["metadata"].get("deletionTimestamp"):

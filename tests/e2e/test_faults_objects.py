@@ -116,7 +116,7 @@ async def create_deep(api: Client, namespace: str, name: str) -> None:
 
 
 def is_reported(engine: EngineProcess, name: str) -> bool:
-    """Whether the log says that nobody can read it."""
+    """Whether the log says that it cannot be read."""
     reported = rf"(?m)^(?=.*kind=Kept)(?=.*name={name}\b).*nested too deeply to be read"
     return re.search(reported, engine.log) is not None
 
@@ -141,7 +141,7 @@ async def test_object_that_is_nested_too_deeply_holds_up_no_other_of_its_kind(
 
 @contextmanager
 def webhook_down(cluster: Cluster, namespace: str, resource: str) -> Iterator[None]:
-    """Somebody else's webhook for all writes to a resource, where nobody listens any more."""
+    """A foreign webhook for all writes to a resource, whose server is down."""
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         port = found.getsockname()[1]
@@ -213,7 +213,7 @@ async def test_webhook_that_is_down_while_status_is_written_costs_no_run_and_is_
         )
         eventually(lambda: errors_of(engine) - errors_before >= 3)
         assert "down.example.com" in engine.log
-        assert engine.runs() == runs  # nothing is run whose outcome could not be told
+        assert engine.runs() == runs  # nothing is run whose outcome could not be reported
     began = time.monotonic()
     await converged(api, namespace, "a", "two")
     figure("converged in", time.monotonic() - began, "s")
@@ -275,7 +275,7 @@ async def test_webhook_that_is_down_while_the_finalizer_is_put_on_costs_no_run(
         await eventually_async(
             lambda: reported_by_events(api, namespace, "a"), lambda said: "down.example.com" in said
         )
-        assert not trail.exists()  # nothing is made that nobody would clean up
+        assert not trail.exists()  # nothing is made that would not be cleaned up
         assert await is_gone(api, CONFIG_MAP, namespace, "a-made")
     began = time.monotonic()
     await converged(api, namespace, "a", "one")

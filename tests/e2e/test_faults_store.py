@@ -93,7 +93,7 @@ async def test_store_that_is_restored_to_an_older_state_is_followed_and_no_edit_
 class LaggingProxy(FaultProxy):
     """A way to the API server whose lists of one kind can be of an earlier time."""
 
-    old_lists = 0  # that it still tells
+    old_lists = 0  # that it still sends
     _early: web.Response | None = None
 
     async def _passed(self, request: web.BaseRequest, body: bytes) -> web.Response:
@@ -109,7 +109,7 @@ class LaggingProxy(FaultProxy):
 
 
 @pytest.mark.nightly
-async def test_list_that_is_older_than_what_was_reported_already_loses_nothing_and_brings_no_run(
+async def test_stale_list_loses_nothing_and_starts_no_run(
     cluster: Cluster,
     api: Client,
     namespace: str,

@@ -1,4 +1,4 @@
-"""The guides as somebody pastes them: every command, in the guide's order, in an empty folder."""
+"""The guides as a user pastes them: every command, in the guide's order, in an empty folder."""
 
 from __future__ import annotations
 

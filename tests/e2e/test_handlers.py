@@ -32,7 +32,7 @@ def ticks(cr: Json) -> int:
     return found
 
 
-async def test_timer_and_role_write_one_status_and_wake_no_one(
+async def test_timer_and_role_write_one_status_and_start_no_run(
     api: Client, namespace: str, shared_engine: SharedEngine
 ) -> None:
     await api.create(SITE, cr(SITE, namespace))

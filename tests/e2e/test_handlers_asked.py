@@ -104,7 +104,7 @@ async def test_replica_that_does_not_lead_answers_and_acts_once_it_leads(
     )
     assert follower.metric("rolecall_handler_calls_total", handler="tick") == 0
 
-    engine.report(signal.SIGKILL)
+    engine.send(signal.SIGKILL)
 
     eventually(
         lambda: follower.metric("rolecall_handler_calls_total", handler="tick") > 0,
@@ -126,7 +126,7 @@ async def test_killed_process_of_handlers_lets_the_api_server_wait_for_the_next_
 
 
 def asked_directly(engine: EngineProcess, body: dict[str, object]) -> str:
-    """What a replica answers, whoever leads."""
+    """What a replica answers, leader or not."""
     request = {
         **{"uid": "u", "operation": "CREATE", "userInfo": {"username": "jane"}, "object": body},
         "kind": {"group": PARCEL.group, "version": PARCEL.version, "kind": PARCEL.kind},

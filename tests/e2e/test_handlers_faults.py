@@ -56,7 +56,7 @@ async def test_killed_process_of_handlers_is_started_again_and_ends_with_the_ope
     )
     second = child_of(engine)
 
-    engine.report(signal.SIGKILL)
+    engine.send(signal.SIGKILL)
 
     eventually(lambda: not is_alive(second), timeout_s=PATIENCE_S)
 

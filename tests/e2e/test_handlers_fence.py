@@ -41,7 +41,7 @@ async def test_handler_of_a_leader_that_was_frozen_writes_nothing_when_it_goes_o
         return version
 
     await is_by(before)
-    first.report(signal.SIGSTOP)
+    first.send(signal.SIGSTOP)
     after = child_of(second)
     version = await is_by(after)
     writers: set[int] = set()
@@ -51,7 +51,7 @@ async def test_handler_of_a_leader_that_was_frozen_writes_nothing_when_it_goes_o
             writers.add(event.object["status"]["by"])
 
     noting = asyncio.create_task(note_writers())
-    first.report(signal.SIGCONT)
+    first.send(signal.SIGCONT)
     await eventually_async(lambda: not is_alive(before), timeout_s=PATIENCE_S)
     await eventually_async(lambda: writers, timeout_s=PATIENCE_S)
     eventually(lambda: second.metric("rolecall_handler_calls_total", handler="tick") > 5)

@@ -89,7 +89,7 @@ async def test_probes_answer_as_every_component_of_kubernetes(shared_engine: Sha
     ]
 
 
-async def test_ansible_core_that_cannot_be_warm_is_reported_where_people_look(
+async def test_ansible_core_without_warm_runs_is_reported_to_users(
     api: Client, namespace: str, start_engine: StartEngine, tmp_path: Path
 ) -> None:
     own_pod = {"POD_NAME": "own", "POD_NAMESPACE": namespace, "POD_UID": "uid-of-own"}
@@ -167,7 +167,7 @@ def own_engine_without_cluster(start_engine: StartEngine, tmp_path: Path) -> Eng
 
 
 @pytest.mark.nightly
-async def test_connections_that_say_nothing_are_closed_and_keep_no_one_out(
+async def test_silent_connections_are_closed_and_block_no_other(
     start_engine: StartEngine,
 ) -> None:
     """Eight hundred of them lived for minutes."""

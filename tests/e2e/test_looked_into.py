@@ -129,7 +129,7 @@ async def test_person_asks_for_a_run_past_the_backoff(
     await eventually_async(lambda: reported(engine), lambda cr: cr["next_why"] in first_ones)
 
 
-async def test_run_says_why_it_started_and_no_one_else_may_read_it(
+async def test_run_says_why_it_started_and_other_users_may_not_read_it(
     api: Client, namespace: str, start_engine: StartEngine
 ) -> None:
     await install(api, crd_for(PLAIN))

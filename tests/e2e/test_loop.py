@@ -1,4 +1,4 @@
-"""The event loop is nobody's to hold: every CR waits while somebody does."""
+"""No code may block the event loop: every CR waits meanwhile."""
 
 from __future__ import annotations
 

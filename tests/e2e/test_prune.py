@@ -27,7 +27,7 @@ async def test_loop_that_shrinks_takes_its_objects_along(
     assert event["message"] == "No longer wanted, and deleted: ConfigMap x-b, ConfigMap x-c"
     assert engine.metric("rolecall_pruned_objects_total", result="deleted") == 2
     await edited(api, SHELF, namespace, word="a run later")
-    assert "drift of" not in engine.log  # our own deletions bring nobody
+    assert "drift of" not in engine.log  # our own deletions start no run
 
 
 @pytest.mark.nightly

@@ -28,12 +28,12 @@ async def test_killed_run_deletes_nothing_and_the_next_one_does(
     spec = {"books": ["a", "c"], "waits_for": str(go)}
     await api.merge_patch(SHELF, namespace, "x", {"spec": spec})
     await eventually_async(lambda: names(api, namespace), lambda found: "x-c" in found)
-    engine.report(signal.SIGKILL)
+    engine.send(signal.SIGKILL)
     engine.wait()
     assert await names(api, namespace) == {"x-a", "x-b", "x-c"}
     go.touch()
     await api.merge_patch(SHELF, namespace, "x", {"spec": {"books": ["a"]}})
     start_engine(WANTED).wait_ready()
     await settled(api, SHELF, namespace)
-    # Of what the killed run made nobody knows, unless a task looks at it again.
+    # What the killed run made is not known, unless a task looks at it again.
     assert await names(api, namespace) == {"x-a", "x-c"}

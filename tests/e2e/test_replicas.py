@@ -85,7 +85,7 @@ async def test_only_the_leader_runs_plays_and_both_are_ready(
 
 
 @pytest.mark.usefixtures("kinds")
-async def test_leader_that_is_reported_to_stop_hands_over_at_once(
+async def test_leader_that_is_terminated_hands_over_at_once(
     api: Client, namespace: str, start_replica: StartReplica
 ) -> None:
     first, second = two_replicas(start_replica)

@@ -110,9 +110,9 @@ async def test_run_without_work_asks_for_no_more_than_it_may(
     api: Client, namespace: str, engine: EngineProcess, tmp_path: Path
 ) -> None:
     await settle(api, namespace)
-    everybody = [*((case.gvk, case.name) for case in CASES), (OPERATION, "reboot")]
-    assert {gvk.kind for gvk, _name in everybody} == set(MOST)
-    for gvk, name in everybody:
+    all_crs = [*((case.gvk, case.name) for case in CASES), (OPERATION, "reboot")]
+    assert {gvk.kind for gvk, _name in all_crs} == set(MOST)
+    for gvk, name in all_crs:
         found = one_run(engine, gvk, name, namespace, tmp_path / "record")
         asked_for = ", ".join(f"{count} x {what}" for what, count in sorted(found.items()))
         print(f"{gvk.kind}: {found.total()} requests: {asked_for}")

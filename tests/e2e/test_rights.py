@@ -55,7 +55,7 @@ async def test_engine_needs_no_more_rights_than_the_scaffold_grants(
 
 
 @pytest.mark.usefixtures("memcached")
-async def test_role_that_may_not_create_config_maps_is_reported_the_rule_to_add(
+async def test_role_that_may_not_create_config_maps_reports_the_rule_to_add(
     api: Client,
     namespace: str,
     start_engine: StartEngine,

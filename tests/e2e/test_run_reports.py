@@ -1,4 +1,4 @@
-"""What people are told of a run: while it is in flight, when it fails, and when a deletion waits."""
+"""What users see of a run: while it is in flight, when it fails, and when a deletion waits."""
 
 from __future__ import annotations
 

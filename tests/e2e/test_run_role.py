@@ -118,7 +118,7 @@ async def test_cr_of_a_file_that_its_crd_does_not_take_is_not_played(
 
 @pytest.mark.nightly
 @pytest.mark.usefixtures("maker")
-async def test_file_whose_cr_is_not_there_is_reported_to_own_nothing(
+async def test_sample_without_a_stored_cr_is_reported_to_own_nothing(
     api: Client, namespace: str, typed: Typed
 ) -> None:
     ended = typed("--cr", typed.file(cr(MAKER, namespace)))

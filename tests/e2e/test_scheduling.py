@@ -67,7 +67,7 @@ async def test_period_annotation_of_a_cr_goes_before_everything(
     ran(engine, PLAIN, times=3)
 
 
-async def test_period_annotation_that_is_none_is_reported_in_status(
+async def test_invalid_period_annotation_is_reported_in_status(
     api: Client, namespace: str, engine: SharedEngine
 ) -> None:
     wrong = cr(PLAIN, namespace)

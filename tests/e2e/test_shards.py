@@ -109,7 +109,7 @@ async def succeeds(api: Client, gvk: Gvk, namespace: str, name: str) -> Json:
 
 
 async def tenures(api: Client, namespace: str) -> set[str]:
-    """The names of the members' Leases that nobody declared dead."""
+    """The names of the members' Leases that no replica declared dead."""
     leases = await api.list_all(LEASE, namespace)
     return {
         lease["metadata"]["name"]
@@ -137,9 +137,9 @@ async def test_each_cr_is_run_by_one_and_only_what_moves_to_a_third_is_run_once_
     assert 0 < len(runs_of(third)) < len(NAMES)
 
     began = time.monotonic()
-    third.report(signal.SIGTERM)
+    third.send(signal.SIGTERM)
     wait_shared(first, second, timeout_s=AT_ONCE_S)
-    assert time.monotonic() - began < AT_ONCE_S, "nobody waited for a lease"
+    assert time.monotonic() - began < AT_ONCE_S, "no replica waited for a lease"
     assert third.wait() == 0
     moved_back = runs_of(first) + runs_of(second) - before
     assert set(moved_back) <= set(runs_of(third))
@@ -196,7 +196,9 @@ async def test_frozen_replica_writes_nothing_when_it_wakes_up_and_joins_again(
     os.kill(first.process.pid, signal.SIGCONT)
     eventually(lambda: "shards lost" in first.log, timeout_s=PATIENCE_S)
     eventually(lambda: first.metric("rolecall_runs_frozen_total") == 1)
-    assert await api.get(MARKING, namespace, "x") == known, "who woke up has told nothing"
+    assert await api.get(MARKING, namespace, "x") == known, (
+        "the replica that woke up has written nothing"
+    )
 
     eventually(lambda: all(map(is_zombie, run)), timeout_s=AT_ONCE_S)
     assert not (folder / "went-first").exists()

@@ -67,7 +67,7 @@ def rolecall(engine: EngineProcess, *words: str) -> subprocess.CompletedProcess[
 
 
 @pytest.mark.nightly
-async def test_who_has_what_is_reported_before_while_and_after_a_replica_is_killed(
+async def test_holders_of_shards_are_reported_before_while_and_after_a_replica_is_killed(
     api: Client, namespace: str, start_replica: StartReplica
 ) -> None:
     await install(api, crd_for(PLAIN))
@@ -105,7 +105,7 @@ async def test_who_has_what_is_reported_before_while_and_after_a_replica_is_kill
         seen = shards(second)
         unheld = [gap["shard"] for gap in seen["unheld"]]
         held = [shard for member in seen["members"] for shard in member["shards"]]
-        assert sorted(held + unheld) == list(range(COUNT)), "each is held, or told to be unheld"
+        assert sorted(held + unheld) == list(range(COUNT)), "each is held, or reported as unheld"
         return parts(seen) == [COUNT]
 
     eventually(is_over, timeout_s=PATIENCE_S)
@@ -118,7 +118,7 @@ async def test_who_has_what_is_reported_before_while_and_after_a_replica_is_kill
 
 
 def _of_other(engine: EngineProcess, names: list[str]) -> list[str]:
-    """The CRs of which this replica says that another one has them, or nobody."""
+    """The CRs of which this replica says that another one has them, or none."""
     state = control(engine).state()
     own = state["engine"]["shards"]["replica"]
     return [cr["name"] for cr in state["crs"] if cr["name"] in names and cr["replica"] != own]

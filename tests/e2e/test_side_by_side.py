@@ -1,4 +1,4 @@
-"""Two engines on one machine, of one cluster or of two: nobody takes what another uses."""
+"""Two engines on one machine, of one cluster or of two: none takes what another uses."""
 
 from __future__ import annotations
 

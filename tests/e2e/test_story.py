@@ -31,7 +31,7 @@ async def first_success(api: Client, created: Json) -> Json:
     """The CR as its first success left it.
 
     The Deployment's controller writes its revision there, which brings a second run; read later, the
-    status may tell of that one.
+    status may report that one.
     """
     metadata = created["metadata"]
     version = metadata["resourceVersion"]

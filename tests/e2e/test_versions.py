@@ -159,12 +159,14 @@ def review(items: list[Json]) -> bytes:
 
 
 @pytest.mark.nightly
-async def test_api_server_says_what_it_lacks_once_no_one_converts(
+async def test_api_server_reports_the_failed_webhook_while_no_engine_runs(
     api: Client, engine: EngineProcess, namespace: str, start_engine: StartEngine
 ) -> None:
     await api.create(ALPHA, fleet(ALPHA, namespace))
     assert engine.stop() == 0
-    assert "spec" in await api.get(BETA, namespace, "x"), "at the stored version nobody is asked"
+    assert "spec" in await api.get(BETA, namespace, "x"), (
+        "at the stored version no webhook is asked"
+    )
     with pytest.raises(ApiError, match=r"conversion webhook for .*Fleet failed.*refused"):
         await api.get(ONE, namespace, "x")
     start_engine(VERSIONS, *flags(namespace), namespaces="default").wait_ready()

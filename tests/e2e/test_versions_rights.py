@@ -46,7 +46,7 @@ async def kind(api: Client) -> AsyncIterator[None]:
 
 @pytest.mark.nightly
 @pytest.mark.usefixtures("kind")
-async def test_engine_says_what_it_may_not_report_and_mends_what_others_change_once_it_may(
+async def test_engine_reports_the_registration_that_it_may_not_write_and_restores_it_once_it_may(
     api: Client,
     namespace: str,
     start_engine: StartEngine,

@@ -114,7 +114,7 @@ async def test_limit_of_a_kind_that_was_set_counts_runs_that_wait(
     await all_ready(api, namespace, names)
 
 
-async def test_engine_that_is_reported_to_stop_ends_runs_that_wait(
+async def test_engine_that_is_terminated_ends_waiting_runs(
     api: Client, namespace: str, start_engine: StartEngine
 ) -> None:
     engine = start_engine(

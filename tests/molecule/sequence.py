@@ -21,7 +21,7 @@ _LAST_LINES = 250
 
 
 class MoleculeSequence:
-    """One that was begun; `wait` tells how it ended."""
+    """One that was begun; `wait` returns how it ended."""
 
     def __init__(
         self,

@@ -58,7 +58,7 @@ def taken(module: str, monkeypatch: pytest.MonkeyPatch) -> Json:
 
 
 def compared(options: Json, inner: str) -> Json:
-    """The same facts in the same shape, whichever side told them."""
+    """The same facts in the same shape, whichever side documents them."""
     found = {}
     for name, option in options.items():
         facts = {key: option[key] for key in SAID_BY_BOTH if option.get(key)}

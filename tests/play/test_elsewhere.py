@@ -15,7 +15,7 @@ from tests.fixtures.eventually import eventually
 from tests.fixtures.macos import FOLDER, ON_MACOS
 
 PROJECT = Path(__file__).parents[1] / "e2e" / "project"
-# The supervisor wants no site, so it is told by hand.
+# The supervisor wants no site, so the path is set by hand.
 _SUPERVISED = """
 import runpy, sys
 runpy.run_path(sys.argv[1])

@@ -65,7 +65,7 @@ async def test_cancelling_ends_workers_jobs_and_daemons(workspace: Workspace) ->
 
 
 @pytest.mark.nightly
-async def test_no_one_waiting_any_longer_ends_the_run(workspace: Workspace) -> None:
+async def test_run_ends_once_no_caller_waits_for_it(workspace: Workspace) -> None:
     async with started(workspace, "stuck") as (handle, _):
         waiting = asyncio.create_task(handle.result())
         await eventually_async(lambda: has_hidden_everywhere(workspace))

@@ -1,4 +1,4 @@
-"""A role whose condition is a number: told with its place and the way out by every ansible-core."""
+"""A role whose condition is a number: every ansible-core reports its place and the way out."""
 
 from __future__ import annotations
 

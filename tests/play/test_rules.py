@@ -50,7 +50,7 @@ def test_tables_that_cannot_be_decided_by_say_why(decided: tuple[Played, FakeApi
     assert number.startswith("rule 1 of `_deciding_number`: `when`: ")
     assert "Ansible keeps `msg` for itself" in reserved
     assert text.endswith("and `_deciding_text` is none")
-    assert "'nobody_defines_this' is undefined" in undefined
+    assert "'undefined_variable' is undefined" in undefined
 
 
 def test_what_task_and_rule_both_say_is_a_fault(decided: tuple[Played, FakeApi]) -> None:

@@ -111,9 +111,7 @@ def test_without_a_kubeconfig_the_way_out_is_reported(
     assert "hint: `rolecall cluster up`" in capfd.readouterr().err
 
 
-def test_a_finalizer_that_is_not_there_is_reported(
-    project: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_missing_finalizer_is_reported(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["run-role", "--cr", "broken.yaml", "--finalizer"]) == 2
     assert "Broken has no finalizer" in capfd.readouterr().err
 

@@ -1,4 +1,4 @@
-"""`rolecall run-role` beside others on the same machine: nobody takes what is in use."""
+"""`rolecall run-role` beside others on the same machine: none takes what is in use."""
 
 from __future__ import annotations
 

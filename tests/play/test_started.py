@@ -87,7 +87,7 @@ def test_a_vault_password_and_tags_arrive_by_ansible_args(workspace: Workspace) 
     assert played.result.succeeded
 
 
-def test_arguments_that_ansible_does_not_know_are_reported(workspace: Workspace) -> None:
+def test_unknown_arguments_of_ansible_are_reported(workspace: Workspace) -> None:
     workspace.settings["ansible_args"] = "--nosuch"
     result = play(workspace, "quick").result
     assert result.ending is Ending.NO_RECAP

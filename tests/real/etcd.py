@@ -29,7 +29,7 @@ _REQUEST_S = 3.0
 _NO_ONE = (503, 504)  # no leader, no quorum, no answer in time
 # Refused writes are fine while a leader is elected or a connection finds its member gone, no longer. As
 # long as a Service names a frozen member, each third connection costs `_REQUEST_S`, several in a row at
-# times; a lost quorum costs more than this, since whoever would be waited for is not there.
+# times; a lost quorum costs more than this, since the members that a write waits for are not there.
 MOMENT_S = 30.0
 _BREAK_S = 0.05  # between two writes
 REFUSALS = (OSError, ValueError, HTTPException)  # of a member that goes, or an answer cut short
@@ -105,7 +105,7 @@ class Etcd:
         return [f"{self.name}-{number}" for number in range(count)]
 
     def ask(self, path: str, body: Json | None = None) -> Json:
-        """A call of etcd's gateway, through the Service; again where nobody was there to answer.
+        """A call of etcd's gateway, through the Service; again where no member answered.
 
         What the role said a moment ago may be older than what was done to a member since.
         """
@@ -138,7 +138,7 @@ class Etcd:
         return base64.b64decode(found[0]["value"]).decode() if found else None
 
     def remove_all(self) -> None:
-        """Every key, as somebody's mistake would."""
+        """Every key, as a user's mistake would."""
         self.ask("/v3/kv/deleterange", {"key": coded("\0"), "range_end": coded("\0")})
 
     def fill(self, count: int = 50) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """Two versions of our operator's image, built as the guide says, without a registry.
 
 The second is built as other people's operators are: from the engine's image, with roles copied in.
-Its roles differ from ours in one word of a message, so that a status tells which version wrote it.
+Its roles differ from ours in one word of a message, so that a status shows which version wrote it.
 """
 
 from __future__ import annotations

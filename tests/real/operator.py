@@ -108,7 +108,7 @@ class Operator:
     def spread(self) -> None:
         """A replica on each node, so that one is left where a node is frozen.
 
-        Whoever froze one for five minutes had its replica replaced beside the other.
+        A node that was frozen for five minutes had its replica replaced beside the other.
         """
         pods, leader = self.pods(), self.leader()
         if len({pod["spec"].get("nodeName") for pod in pods}) < len(pods):

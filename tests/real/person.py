@@ -1,4 +1,4 @@
-"""Somebody who looks into the operator from elsewhere."""
+"""A user who looks into the operator from another machine."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.real.operator import NAMESPACE, Operator
 
 
 class Person:
-    """Somebody with a kubeconfig, somewhere else."""
+    """A user with a kubeconfig, on another machine."""
 
     def __init__(self, kubeconfig: Path, empty: Path) -> None:
         kept = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}

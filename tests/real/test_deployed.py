@@ -52,7 +52,7 @@ def all_get_ready(world: World, prefix: str) -> None:
 
 
 def expect_nothing_lost(world: World, prefix: str) -> None:
-    """One Service for each, by its own owner, and nobody says that anything failed."""
+    """One Service for each, by its own owner, and no status says that anything failed."""
     owners = {
         each["metadata"]["name"]: [owner["uid"] for owner in each["metadata"]["ownerReferences"]]
         for each in world.list("services")
@@ -65,7 +65,7 @@ def expect_nothing_lost(world: World, prefix: str) -> None:
     assert not [each for each in found if condition(each, "Failure").get("status") == "True"]
 
 
-def test_pod_is_no_one_special_on_a_root_filesystem_that_cannot_be_written(
+def test_pod_runs_without_privileges_on_a_read_only_root_filesystem(
     operator: Operator,
 ) -> None:
     for pod in (each["metadata"]["name"] for each in operator.pods()):
@@ -148,7 +148,7 @@ def test_api_server_asks_the_operator_through_its_service(operator: Operator, wo
     }
     world.kubectl("create", "service", "clusterip", "taken-peer", "--tcp=99")
     trial = ("create", "--dry-run=server", "-f", "-")
-    # The leader tells the API server of admission a little after it came to lead.
+    # The leader registers its webhooks a little after it came to lead.
     eventually(
         lambda: operator.cluster.refusal(*trial, stdin=json.dumps(etcd)),
         lambda said: "metadata.name: Service taken-peer of that name is there" in said,
@@ -189,7 +189,7 @@ def test_metrics_are_for_those_who_may_read_them(operator: Operator, world: Worl
 KILL_ENGINE = "kill -9 $(cat /proc/1/task/1/children)"
 
 
-@pytest.mark.parametrize("end", ["told to go", "killed"])
+@pytest.mark.parametrize("end", ["terminated", "killed"])
 def test_leader_that_ends_in_mid_run_is_followed_and_nothing_is_lost(
     operator: Operator, world: World, end: str
 ) -> None:
@@ -259,15 +259,15 @@ def test_upgrade_and_rollback_keep_what_is_there_and_serve_what_comes(
     world.apply(mapping("during-upgrade"))
     world.wait_ready("mapping", "during-upgrade")
     operator.wait_complete(second_image)
-    everybody = [*old, "during-upgrade"]
-    eventually(lambda: says(world, everybody, images.SECOND_WORDS), timeout_s=PATIENCE_S)
+    all_names = [*old, "during-upgrade"]
+    eventually(lambda: says(world, all_names, images.SECOND_WORDS), timeout_s=PATIENCE_S)
 
     operator.kubectl("rollout", "undo", "deployment")
     world.apply(mapping("during-rollback"))
     world.wait_ready("mapping", "during-rollback")
     operator.wait_complete(images.FIRST)
-    everybody.append("during-rollback")
-    eventually(lambda: says(world, everybody, images.FIRST_WORDS), timeout_s=PATIENCE_S)
+    all_names.append("during-rollback")
+    eventually(lambda: says(world, all_names, images.FIRST_WORDS), timeout_s=PATIENCE_S)
     assert uids(world, old) == services
 
 

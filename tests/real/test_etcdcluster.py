@@ -110,11 +110,11 @@ def test_member_that_lost_its_volume_is_replaced_by_a_fresh_one(etcd: Etcd) -> N
     assert any(event["reason"] == "MemberReplaced" for event in events)
 
 
-def test_upgrade_takes_no_one_while_a_member_is_down_and_loses_no_write(
+def test_upgrade_replaces_no_pod_while_a_member_is_down_and_loses_no_write(
     grown: Etcd, operator: Operator
 ) -> None:
     keys, before = grown.fill(), _uids(grown)
-    operator.spread()  # with both replicas on the frozen node, nobody would say anything
+    operator.spread()  # with both replicas on the frozen node, none would report anything
     with Witness(grown) as witness:
         node = _node_with_the_fewer_members(grown)
         down = next(pod for pod in _pods(grown) if pod["spec"]["nodeName"] == node)
@@ -122,9 +122,9 @@ def test_upgrade_takes_no_one_while_a_member_is_down_and_loses_no_write(
         with frozen_node(grown.world.cluster, node):
             change(grown, version=NEW)
             reported = eventually(
-                lambda: grown.cr,  # all of it: where this fails, its members tell why
+                lambda: grown.cr,  # all of it: where this fails, its members show why
                 lambda cr: named in condition(cr, "Ready").get("message", ""),
-                # A new leader, and then two runs that wait for whoever does not answer.
+                # A new leader, and then two runs that wait for members that do not answer.
                 timeout_s=2 * PATIENCE_S,
             )
             # With a second member gone, no write would be accepted any more.

@@ -60,7 +60,7 @@ def etcd(world: World) -> Etcd:
     return found
 
 
-def test_no_one_reads_without_a_certificate(etcd: Etcd) -> None:
+def test_client_without_a_certificate_reads_nothing(etcd: Etcd) -> None:
     address = etcd.world.get("service", "sealed-client")["spec"]["clusterIP"]
     trusting = ssl.create_default_context()
     trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
@@ -73,7 +73,7 @@ def test_no_one_reads_without_a_certificate(etcd: Etcd) -> None:
 
 def test_certificates_are_exchanged_under_load_without_a_refused_write(etcd: Etcd) -> None:
     pods, before = _pods(etcd), _made(etcd, "member-tls")
-    # Nobody goes here, so whoever waits long enough is answered.
+    # No member goes here, so a client that waits long enough is answered.
     with Witness(etcd, request_s=MOMENT_S) as witness:
         etcd.world.kubectl("delete", "secret", "sealed-member-tls")
         eventually(lambda: _made(etcd, "member-tls"), lambda made: made and made != before)
@@ -178,7 +178,7 @@ def _wait_asks(etcd: Etcd) -> None:
 
 
 def _is_roots(etcd: Etcd, password: str) -> bool:
-    """Whether etcd takes it; its gateway refuses whoever shows a certificate with a name."""
+    """Whether etcd takes it; its gateway refuses clients that show a certificate with a name."""
     address = etcd.world.get("service", "sealed-client")["spec"]["clusterIP"]
     root = {"name": "root", "password": password}
     try:
@@ -190,7 +190,7 @@ def _is_roots(etcd: Etcd, password: str) -> bool:
 
 
 def _without_name(etcd: Etcd) -> ssl.SSLContext:
-    """As a client whose certificate names nobody."""
+    """As a client whose certificate has no name."""
     data = etcd.world.get("secret", "sealed-ca")["data"]
     certificate, key = (base64.b64decode(data[name]) for name in ("tls.crt", "tls.key"))
     authority = load_pem_private_key(key, None)

@@ -76,7 +76,7 @@ def test_generated_operator_serves_from_its_own_image_and_goes_without_a_trace(
     world.kubectl("wait", "--for=condition=Established", "crd", "carts.cart.example.com")
     world.kubectl("apply", "-k", str(project.folder / "config" / "samples"))
     cart = world.wait_ready("cart", "cart-sample")
-    assert cart["metadata"]["finalizers"], "so that undeploying needs somebody who finalizes"
+    assert cart["metadata"]["finalizers"], "so that undeploying needs an engine that finalizes"
     said = world.get("configmap", "cart-sample-message")
     assert said["metadata"]["ownerReferences"][0]["kind"] == "Cart"
 

@@ -68,7 +68,7 @@ def test_appoperator_that_crashes_after_seconds_is_rolled_back_while_it_is_scale
 
 
 def test_podset_keeps_the_logs_of_a_bad_template_and_rolls_to_a_good_one(world: World) -> None:
-    # The kubelet of a busy node tells of a container's end some seconds late; till then it is ready.
+    # The kubelet of a busy node reports a container's end some seconds late; till then it is ready.
     strategy = {"type": "RollingUpdate", "minReadySeconds": 10}
     good = pod_template("sleep")
     world.apply(
@@ -98,7 +98,7 @@ def test_podset_keeps_the_logs_of_a_bad_template_and_rolls_to_a_good_one(world: 
     )
     # One pod was given up for the new template, and no more.
     assert len({*first.values()} & {*pods.values()}) == 1
-    assert "told to fail" in log
+    assert "to fail by `" in log
 
     world.patch("podset", "crew", {"spec": {"template": pod_template("sleep", version="2")}})
     status = world.wait_ready("podset", "crew")["status"]

@@ -44,7 +44,7 @@ def newest(person: Person, world: World) -> Json:
     return found
 
 
-def test_engine_of_the_pod_that_leads_reports_its_state(
+def test_engine_of_the_leading_pod_reports_its_state(
     person: Person, operator: Operator, world: World
 ) -> None:
     said = person.rolecall("status", "mapping", "-n", world.namespace)
@@ -136,7 +136,7 @@ def test_pause_is_the_persons_and_resume_ends_it(person: Person, world: World) -
     eventually(lambda: person.json("status", *place)["crs"][0]["state"] != "paused")
 
 
-def test_who_may_not_exec_is_reported_the_rule(
+def test_user_without_the_right_to_exec_gets_the_rule_to_add(
     operator: Operator, world: World, tmp_path: Path
 ) -> None:
     world.kubectl("create", "serviceaccount", "looker")

@@ -1,4 +1,4 @@
-"""The page of an operator in pods, for whoever has rights in one namespace."""
+"""The page of an operator in pods, for users with rights in one namespace."""
 
 from __future__ import annotations
 

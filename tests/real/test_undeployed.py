@@ -1,4 +1,4 @@
-"""What `make undeploy` leaves: nothing, and no finalizer that nobody serves any more holds it up."""
+"""What `make undeploy` leaves: nothing, and no finalizer without an engine holds it up."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class World:
 
 
 def is_ready(cr: Json) -> bool:
-    """Whether `Ready` is true, and told about what the user wants now."""
+    """Whether `Ready` is true, and reports about the current generation."""
     return condition(cr, "Ready").get("status") == "True" and is_current(cr)
 
 

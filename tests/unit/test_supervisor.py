@@ -1,4 +1,4 @@
-"""A part that fails begins anew, is told of once, and takes nothing else with it."""
+"""A part that fails begins anew, is reported once, and takes nothing else with it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.unit.workqueue.virtual_clock import VirtualClock
 
 
 class Part:
-    """Fails as told, one way after the other, and then goes on."""
+    """Fails as scripted, one way after the other, and then goes on."""
 
     def __init__(self, *failures: BaseException) -> None:
         self.failures = list(failures)

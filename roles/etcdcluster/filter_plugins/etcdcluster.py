@@ -14,7 +14,9 @@ from urllib.parse import urlsplit
 
 Json = dict[str, Any]
 _CAUGHT_UP = 0.9  # etcd itself asks that of a learner before it may vote
-_FULL = "alarm:NOSPACE"  # of the cluster, told by each member; such a member can still be replaced
+_FULL = (
+    "alarm:NOSPACE"  # of the cluster, reported by each member; such a member can still be replaced
+)
 
 
 def etcdcluster_members(
@@ -22,10 +24,10 @@ def etcdcluster_members(
 ) -> list[Json]:
     """Members in order of their numbers, from what `member list` and `endpoint status` print.
 
-    Without a list they are those that are `known`, as status told them last. `volumes` maps a pod to
+    Without a list they are those that are `known`, as status last had them. `volumes` maps a pod to
     the uid of its claim, and `lag` is how many entries a healthy one may lack. A member that never
-    started has no name yet; its address tells which pod it is for. `number` is -1 for a member that is
-    not ours, `reported` is what status tells, and `size` is 0 where a member does not answer.
+    started has no name yet; its address shows which pod it is for. `number` is -1 for a member that is
+    not ours, `reported` is what goes into status, and `size` is 0 where a member does not answer.
     """
     states = _states(status_json)
     newest = max((int(state.get("raftIndex", 0)) for state in states.values()), default=0)

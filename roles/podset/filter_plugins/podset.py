@@ -74,7 +74,7 @@ def _row(pod: Any, uid: str, template: str) -> dict[str, Any]:
 
 
 def _is_ours(metadata: Any, uid: str) -> bool:
-    """By our label, or as owner, where somebody took the label off."""
+    """By our label, or as owner, where another client removed the label."""
     owners = {owner["uid"] for owner in metadata.get("ownerReferences", [])}
     return uid in owners or metadata.get("labels", {}).get(_OWNER_LABEL) == uid
 

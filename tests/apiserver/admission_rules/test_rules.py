@@ -29,7 +29,7 @@ WATCHES = """
       - rule: "!has(oldSelf.spec.colour) || self.spec.colour == oldSelf.spec.colour"
         message: the colour stays
       - rule: "object.metadata.name != 'lid' || request.userInfo.username == 'mallory'"
-        message: nobody but mallory makes lids
+        message: only mallory makes lids
 """
 API = "admissionregistration.k8s.io"
 
@@ -59,7 +59,7 @@ async def test_rules_deny_and_let_through_without_an_engine(
 
         async def is_checked() -> bool:
             lid = await jane.create(CRATE, "lid", "?dryRun=All")
-            return lid.code == 422 and "nobody but mallory makes lids" in lid.message
+            return lid.code == 422 and "only mallory makes lids" in lid.message
 
         await eventually_async(is_checked)
         even = await jane.create(CRATE, "even", size=2)

@@ -54,7 +54,7 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.nightly
 def test_our_bundle_and_its_catalog_are_flawless(own: Path, judge: Judge) -> None:
-    """Examples are of the newest version alone: nobody should begin with an older one."""
+    """Examples are of the newest version alone: users should not begin with an older one."""
     older = "bundle: Warning provided API should have an example annotation"
     said = [line for line in judge(own) if line != older]
     assert said == ["judged a bundle with 7 CRDs", "judged a catalog with 1 bundles"]

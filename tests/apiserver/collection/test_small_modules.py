@@ -15,7 +15,7 @@ from tests.apiserver.collection.modules import run
 
 
 class Operator(HTTPServer):
-    """Takes metrics, and answers as it is told."""
+    """Takes metrics, and answers as the test wants."""
 
     answer: tuple[int, bytes] = (200, b"")
 

@@ -124,7 +124,7 @@ def test_right_that_is_missing_is_named_with_its_way_out(
 def test_rights_of_the_operators_account_are_asked_with_as(
     project: Path, cluster: Cluster, namespace: str
 ) -> None:
-    account = f"system:serviceaccount:{namespace}:nobody"
+    account = f"system:serviceaccount:{namespace}:stranger"
     _, seen = doctor(project, cluster.kubeconfig, "--as", account)
     assert f"`{account}` may not" in seen["rights"][0]["what"]
 

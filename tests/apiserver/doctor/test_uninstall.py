@@ -79,7 +79,7 @@ def installed(cluster: Cluster, kubectl: Kubectl, tmp_path: Path) -> Iterator[No
         kubectl.run("delete", *at, "--ignore-not-found", "--timeout=120s")
     for path in (f"{_RBAC}/clusterroles/{name}", f"{_RBAC}/clusterrolebindings/{name}"):
         kubectl.run("delete", "--raw", path)
-    # Whoever needs it next would else be refused while it goes.
+    # The next test that needs it would else be refused while it goes.
     kubectl("delete", "crd", f"sites.{GROUP}", "--ignore-not-found", "--timeout=120s")
 
 
@@ -153,7 +153,7 @@ def test_way_out_after_the_operator_is_gone_takes_away_its_finalizer_alone(
 
 
 @pytest.mark.usefixtures("installed")
-def test_what_an_uninstall_left_is_reported_with_the_commands_that_remove_it(
+def test_leftovers_of_an_uninstall_are_reported_with_the_commands_that_remove_them(
     project: Path, cluster: Cluster, namespace: str, kubectl: Kubectl
 ) -> None:
     leases = f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases"

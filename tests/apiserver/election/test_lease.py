@@ -106,7 +106,7 @@ class NoFollower:
     """Follows no dependents."""
 
     def note(self, *_: Any, **__: Any) -> None:
-        """Nobody."""
+        """Ignore it."""
 
     def note_asked(self, *_: Any) -> None:
         """A run asked for an object."""

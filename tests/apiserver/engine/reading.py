@@ -39,7 +39,7 @@ async def vault(run: ScriptedRun) -> None:
             "listed": " ".join(sorted(each["metadata"]["name"] for each in listed)),
             "looked": json.dumps(before),
         }
-        await task.present(config_map(run, f"{run.name}-told", read))
+        await task.present(config_map(run, f"{run.name}-read", read))
 
 
 def data_of(found: Json | None) -> Json:

@@ -1,4 +1,4 @@
-"""Objects that a role writes and nobody owns, as an operator meets them."""
+"""Objects without an owner that a role writes, as an operator meets them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ async def events_of(api: Client, namespace: str, reason: str) -> list[Json]:
     return [event for event in found if event["reason"] == reason]
 
 
-async def test_event_names_what_no_one_owns(
+async def test_event_names_objects_without_an_owner(
     api: Client, namespace: str, start_engine: StartEngine
 ) -> None:
     there = await made_before(api, namespace)

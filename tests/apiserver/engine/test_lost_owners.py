@@ -1,4 +1,4 @@
-"""An owner that somebody takes away from an object by hand, as an operator meets it."""
+"""An owner that a user removes from an object by hand, as an operator meets it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ async def owned_again(api: Client, namespace: str) -> Json:
     )
 
 
-async def test_owner_that_a_client_took_away_comes_back_by_one_run_and_is_reported(
+async def test_owner_that_a_client_removed_comes_back_by_one_run_and_is_reported(
     api: Client, namespace: str, start_engine: StartEngine
 ) -> None:
     engine = await start_engine(MAKERS, project=BEHAVIOURS)

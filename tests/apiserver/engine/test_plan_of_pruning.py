@@ -56,7 +56,7 @@ async def test_plan_of_a_shorter_loop_lists_what_the_run_then_prunes(
     assert [row["name"] for row in kept["metadata"]["ownerReferences"]] == ["other"]
 
 
-async def test_observed_cr_reports_of_what_would_be_pruned(
+async def test_observed_cr_reports_what_would_be_pruned(
     api: Client, namespace: str, start_engine: StartEngine
 ) -> None:
     await start_engine(SHELVES)
@@ -74,7 +74,7 @@ async def test_observed_cr_reports_of_what_would_be_pruned(
 
 
 @pytest.mark.nightly
-async def test_who_may_not_read_inventories_is_reported_that_pruning_is_not_shown(
+async def test_plan_without_rights_to_inventories_reports_that_pruning_is_not_shown(
     api: Client,
     namespace: str,
     start_engine: StartEngine,

@@ -47,7 +47,7 @@ async def test_loop_that_shrinks_takes_its_objects_along(
     assert event["message"] == "No longer wanted, and deleted: ConfigMap x-b, ConfigMap x-c"
     assert await engine.metric("rolecall_pruned_objects_total", result="deleted") == 2
     await edited(api, SHELF, namespace, word="a run later")
-    assert "drift of" not in engine.log  # our own deletions bring nobody
+    assert "drift of" not in engine.log  # our own deletions start no run
 
 
 async def test_object_that_was_there_before_prune_was_asked_for_is_ours_too(
@@ -171,7 +171,7 @@ async def test_annotated_or_read_or_listed_object_stays(
     assert await names(api, namespace) == {"x-a"}
 
 
-async def test_object_that_a_client_took_over_or_made_anew_stays(
+async def test_object_that_another_client_took_over_or_made_anew_stays(
     api: Client, namespace: str, start_engine: StartEngine
 ) -> None:
     await start_engine(SHELVES)

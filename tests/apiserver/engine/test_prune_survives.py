@@ -50,7 +50,7 @@ async def test_edit_while_no_engine_runs_is_pruned_after_the_first_run(
     assert await names(api, namespace) == {"x-renamed"}
 
 
-async def test_refused_deletion_is_reported_and_done_when_the_right_is_there(
+async def test_refused_deletion_is_reported_and_retried_once_the_right_is_granted(
     api: Client,
     namespace: str,
     start_engine: StartEngine,

@@ -57,7 +57,7 @@ async def test_object_lives_its_life(client: Client, namespace: str) -> None:
         await client.get(CONFIG_MAP, namespace, "a")
 
 
-async def test_what_the_schema_refuses_is_reported_in_its_words(
+async def test_rejection_by_the_schema_is_reported_in_its_words(
     client: Client, namespace: str
 ) -> None:
     broken = {
@@ -97,7 +97,7 @@ async def test_empty_list_of_metadata_is_empty(client: Client, namespace: str) -
 
 
 @pytest.mark.fast
-async def test_watch_reports_what_happens_from_a_version_on(client: Client, namespace: str) -> None:
+async def test_watch_reports_events_from_a_version_on(client: Client, namespace: str) -> None:
     made = await client.create(CONFIG_MAP, config_map(namespace, text="x" * 300_000))
     version = made["metadata"]["resourceVersion"]
     await client.merge_patch(CONFIG_MAP, namespace, "a", {"data": {"k": "2"}})

@@ -1,4 +1,4 @@
-"""Bad servers and bad networks: what is repeated, what is not, and what a person is told."""
+"""Bad servers and bad networks: what is repeated, what is not, and what is reported."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class Server:
-    """Answers calls about Secrets as told, one after the other, the last one for ever."""
+    """Gives scripted answers to calls about Secrets, one after the other, the last one for ever."""
 
     def __init__(self) -> None:
         self.answers: list[Answer] = []
@@ -136,7 +136,7 @@ async def test_server_that_never_answers_costs_its_time_limit_once(
     assert len(server.asked) == 1
 
 
-async def test_no_server_is_reported_without_what_was_sent(tmp_path: Path) -> None:
+async def test_unreachable_server_is_reported_without_the_request(tmp_path: Path) -> None:
     path = tmp_path / "config"
     write_kubeconfig(path, 1, "hunter2")
     async with Client(Credentials.load({"KUBECONFIG": str(path)})) as client:

@@ -47,7 +47,7 @@ def test_killed_store_comes_back_with_its_data(disturbed_cluster: Cluster) -> No
     assert "in-etcd" in eventually(lambda: names(disturbed_cluster), ignoring=(ClusterError,))
 
 
-def test_frozen_api_server_answers_no_one_until_it_thaws(disturbed_cluster: Cluster) -> None:
+def test_frozen_api_server_does_not_answer_until_it_thaws(disturbed_cluster: Cluster) -> None:
     with disturbed_cluster.apiserver.frozen():
         running = disturbed_cluster.apiserver.running
         assert running is not None

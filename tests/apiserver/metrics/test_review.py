@@ -42,12 +42,12 @@ async def test_token_without_the_right_is_known_but_refused(
     assert await reviewer.code_for(header(service_account_kubeconfig()), "/metrics") == 403
 
 
-@pytest.mark.parametrize("token", ["Bearer nobody", "Bearer a.b.c", "Basic YTpi", ""])
+@pytest.mark.parametrize("token", ["Bearer unknown", "Bearer a.b.c", "Basic YTpi", ""])
 async def test_stranger_is_not_known(reviewer: Reviewer, token: str) -> None:
     assert await reviewer.code_for(token, "/metrics") == 401
 
 
-async def test_reviewer_without_rights_of_its_own_lets_no_one_in(
+async def test_reviewer_without_rights_of_its_own_rejects_all_users(
     service_account_kubeconfig: ServiceAccountKubeconfig,
 ) -> None:
     kubeconfig = service_account_kubeconfig()

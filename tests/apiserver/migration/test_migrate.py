@@ -157,7 +157,7 @@ async def test_rights_that_are_missing_are_named_before_anything_is_written(
 
 
 class Midway:
-    """What somebody does to the CRD and an object while a pass is under way; once."""
+    """What another client does to the CRD and an object while a pass is under way; once."""
 
     client: Client
 

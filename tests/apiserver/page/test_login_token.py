@@ -43,7 +43,7 @@ async def client(cluster: Cluster) -> AsyncIterator[Client]:
 
 
 def pod_of_a_neighbour(namespace: str, **metadata: object) -> Json:
-    """As whoever may create pods in some namespace makes it."""
+    """As a user who may create pods in some namespace makes it."""
     labels = {"rolecall.dev/engine": "nice-tool"}
     container = {"name": "manager", "image": "none", "args": ["--page-bind-address=:8090"]}
     return {

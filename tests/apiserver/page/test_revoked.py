@@ -74,6 +74,6 @@ async def test_right_that_a_role_loses_is_gone_after_half_a_minute(
     assert answer.code == 404 and "that you may see" in answer.text
 
 
-async def test_token_that_no_one_signed_is_no_one(page: Shown) -> None:
+async def test_unsigned_token_is_invalid(page: Shown) -> None:
     for made_up in ("guessed", "a.b.c", "x" * 16_000):
         assert (await page.asks("/login", {"token": made_up})).code == 401

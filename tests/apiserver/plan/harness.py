@@ -57,7 +57,7 @@ _numbers = itertools.count(1)
 
 
 @dataclass
-class NoOne:
+class IgnoredDependents:
     """Follows no dependents."""
 
     def note(self, owner: Gvk, dependent: Gvk, *, by_annotation: bool, namespace: str) -> None:
@@ -213,7 +213,9 @@ async def plan_bench(
             **more,
         }
         async with workshop(folder, **settings) as shop:
-            proxy = Proxy(ProxySettings(port=0), client, dependents=NoOne(), follow=recorded)
+            proxy = Proxy(
+                ProxySettings(port=0), client, dependents=IgnoredDependents(), follow=recorded
+            )
             await proxy.start()
             try:
                 planner = Planner(shop.runner, proxy.issue_access_to_world, client, SystemClock())

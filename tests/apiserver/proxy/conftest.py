@@ -33,7 +33,7 @@ CONFIG_MAP = Gvk("", "v1", "ConfigMap")
 
 @dataclass
 class Notes:
-    """Remembers what the proxy told about dependents."""
+    """Records what the proxy reported about dependents."""
 
     dependents: list[tuple[Gvk, Gvk, bool, str]] = field(default_factory=list)
     own_writes: list[tuple[str, str]] = field(default_factory=list)
@@ -122,7 +122,7 @@ class Run:
 
 @dataclass
 class RunningProxy:
-    """A proxy with its cluster, and what it told."""
+    """A proxy with its cluster, and what it reported."""
 
     cluster: Cluster
     proxy: Proxy

@@ -49,7 +49,7 @@ async def test_without_a_credential_nothing_is_answered(
 
 
 async def test_name_of_another_owner_with_a_live_password_is_refused(run: Run) -> None:
-    authorization = aiohttp.encode_basic_auth("somebody", run.url.password or "")
+    authorization = aiohttp.encode_basic_auth("stranger", run.url.password or "")
     async with (
         aiohttp.ClientSession(headers={"Authorization": authorization}) as session,
         session.get(run.url.with_user(None).with_path("/api/v1/secrets")) as response,
@@ -93,7 +93,7 @@ async def test_the_credential_and_what_is_sent_are_never_logged(
     assert "hush" not in said
 
 
-async def test_what_the_engine_may_not_do_is_reported_in_the_api_servers_words(
+async def test_refusal_by_rbac_is_reported_in_the_api_servers_words(
     open_proxy: OpenProxy, service_account_kubeconfig: Any, namespace: str
 ) -> None:
     rules = [{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["create"]}]

@@ -73,7 +73,7 @@ async def test_any_object_without_an_owner_is_adopted_where_that_is_asked_for(
         assert running.notes.events == []
 
 
-async def test_the_play_is_reported_of_the_object_as_it_is_after_the_adoption(
+async def test_play_gets_the_object_as_it_is_after_the_adoption(
     open_proxy: OpenProxy, namespace: str
 ) -> None:
     path = f"/api/v1/namespaces/{namespace}/configmaps/made"

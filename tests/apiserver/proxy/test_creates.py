@@ -113,7 +113,7 @@ async def test_owner_that_the_play_wrote_itself_stays_the_only_one(
     assert owners(running_proxy.get(namespace, "made")) == [mine]
 
 
-async def test_dry_run_reports_of_no_dependent(
+async def test_dry_run_reports_no_dependent(
     running_proxy: RunningProxy, run: Run, namespace: str
 ) -> None:
     ended = await run.kubectl(

@@ -1,4 +1,4 @@
-"""Who follows dependents is told of them: by creates, and after a restart by what plays read."""
+"""Followers are notified of dependents: by creates, and after a restart by what plays read."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ async def test_kinds_that_the_watch_leaves_out_still_get_their_owner(
     assert running_proxy.notes.dependents == []
 
 
-async def test_event_that_a_play_posts_asks_no_one_to_watch_all_events(
+async def test_event_that_a_play_posts_starts_no_watch_of_all_events(
     running_proxy: RunningProxy, run: Run, namespace: str
 ) -> None:
     event = {

@@ -19,7 +19,7 @@ def owners(running_proxy: RunningProxy, namespace: str) -> list[Json]:
 
 
 @pytest.mark.parametrize("command", [APPLY, ("replace", "-f", "-"), ("apply", "-f", "-")])
-async def test_another_client_object_gets_no_owner(
+async def test_object_of_another_client_gets_no_owner(
     running_proxy: RunningProxy, run: Run, namespace: str, command: tuple[str, ...]
 ) -> None:
     path = f"/api/v1/namespaces/{namespace}/configmaps"

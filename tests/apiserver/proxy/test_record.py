@@ -1,4 +1,4 @@
-"""What is in a run's record, whatever a play does, and what is in nobody's."""
+"""What is in a run's record, whatever a play does, and what is in no record."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def the(run: Run, **wanted: object) -> RecordedRequest:
     return found
 
 
-async def test_requests_under_a_guessed_credential_are_in_no_one_record(
+async def test_requests_under_a_guessed_credential_are_in_no_record(
     running_proxy: RunningProxy, run: Run, namespace: str
 ) -> None:
     other = running_proxy.owner_in(namespace, "other")

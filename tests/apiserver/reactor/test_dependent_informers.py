@@ -157,7 +157,7 @@ async def test_annotated_dependents_elsewhere_bring_their_owner(
             following.dependents.note_asked(owner, "", "configmaps", other, "d")
             following.dependents.note_asked(owner, "", "namespaces", "", other)
             following.keys.causes.clear()
-            # Whatever a neighbour writes into such an object starts no run of somebody else's CR.
+            # Whatever a neighbour writes into such an object starts no run of another CR.
             await client.merge_patch(CONFIG_MAP, other, "of-a-neighbour", {"data": {"k": "1"}})
             await client.delete(CONFIG_MAP, other, "of-a-neighbour")
             await client.merge_patch(CONFIG_MAP, other, "d", {"data": {"k": "1"}})
@@ -211,7 +211,7 @@ async def test_bound_to_namespaces_the_streams_are_too(cluster: Cluster, namespa
         await following.brings("owner")
 
 
-async def test_what_a_play_wrote_itself_brings_no_one(cluster: Cluster, namespace: str) -> None:
+async def test_own_writes_of_a_play_enqueue_no_cr(cluster: Cluster, namespace: str) -> None:
     async with (
         client_for(cluster.kubeconfig) as client,
         kind_of(client) as app,

@@ -26,7 +26,7 @@ SILENCE_S = 3.0
 
 
 async def change_behind_the_relay(admin: Client, app: Gvk) -> None:
-    """While nothing of it is told: a create, an edit, a delete, and a dependent deleted."""
+    """While the watch sends nothing: a create, an edit, a delete, and a dependent deleted."""
     await admin.create(app, body(app, "default", "created"))
     await admin.merge_patch(app, "default", "edited", {"spec": {"a": 2}})
     await admin.delete(app, "default", "deleted")
@@ -72,7 +72,7 @@ async def test_dead_streams_are_replaced_and_nothing_is_missed(
 
 
 @pytest.mark.nightly
-async def test_server_that_restarts_brings_no_one_who_did_not_change(
+async def test_restart_of_the_server_enqueues_only_changed_crs(
     disturbed_cluster: Cluster, tmp_path: Path
 ) -> None:
     direct = direct_kubeconfig(disturbed_cluster, tmp_path)
@@ -100,21 +100,23 @@ async def test_right_that_is_taken_away_is_noticed(
 ) -> None:
     caplog.set_level(logging.INFO, logger="rolecall.reactor")
     config = yaml.safe_load(disturbed_cluster.kubeconfig.read_text())
-    config["users"][0]["user"]["as"] = "somebody"
-    as_a_client = tmp_path / "somebody"
-    as_a_client.write_text(yaml.safe_dump(config))
+    config["users"][0]["user"]["as"] = "other-user"
+    of_other_user = tmp_path / "other-user"
+    of_other_user.write_text(yaml.safe_dump(config))
     api, rbac = disturbed_cluster.api, "/apis/rbac.authorization.k8s.io/v1"
     rules = [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["list", "watch"]}]
     api.create(f"{rbac}/clusterroles", {"metadata": {"name": "some"}, "rules": rules})
     binding = {
         "metadata": {"name": "some"},
         "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "some"},
-        "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "somebody"}],
+        "subjects": [
+            {"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "other-user"}
+        ],
     }
     api.create(f"{rbac}/clusterrolebindings", binding)
     async with (
         client_for(disturbed_cluster.kubeconfig) as admin,
-        client_for(as_a_client) as client,
+        client_for(of_other_user) as client,
         kind_of(admin) as app,
         follow(client, [app]) as following,
     ):

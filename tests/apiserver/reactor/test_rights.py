@@ -1,4 +1,4 @@
-"""A missing right is named with the rule to add, harms nobody else, and is found once granted."""
+"""A missing right is named with the rule to add, harms no other kind, and is found once granted."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def holding_setting(shop: Shop) -> Setting:
 
 async def _is_served(client: Client, gvk: Gvk) -> bool:
     try:
-        await client.get(gvk, "default", "nobody")
+        await client.get(gvk, "default", "missing")
     except NotFoundError:
         return True
     return False

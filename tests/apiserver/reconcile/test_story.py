@@ -1,4 +1,4 @@
-"""Whole turns against the real API server: what users see in status, and that nobody loses a word."""
+"""Whole turns against the real API server: what users see in status, and that no write is lost."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ async def test_status_is_about_the_generation_that_ran(setting: Setting) -> None
     assert (await setting.reported("Ready"))[0] == "True"
 
 
-async def test_no_one_word_is_lost_in_a_storm_of_writes(setting: Setting) -> None:
+async def test_no_status_is_lost_in_a_storm_of_writes(setting: Setting) -> None:
     """A role's side-car counts in status, as fast as it can, all through the turn."""
     await setting.shop.create()
     stop = asyncio.Event()
@@ -143,7 +143,7 @@ async def test_no_one_word_is_lost_in_a_storm_of_writes(setting: Setting) -> Non
 async def test_right_to_update_alone_is_enough_to_report_and_to_hold(
     client: Client, namespace: str, service_account_kubeconfig: ServiceAccountKubeconfig
 ) -> None:
-    """As a role may have it that somebody wrote for the Go operator, which never patches."""
+    """As a ClusterRole for the Go operator may have it, which never patches."""
     mine = {"apiGroups": [STORY.group], "verbs": ["get", "update", "create", "delete"]}
     kubeconfig = service_account_kubeconfig([{**mine, "resources": ["storys", "storys/status"]}])
     async with Client(Credentials.load({"KUBECONFIG": str(kubeconfig)})) as limited:
@@ -226,7 +226,7 @@ async def test_object_deleted_during_its_run_gets_its_finalizer_run_and_goes(
 
 
 @pytest.mark.parametrize("result", [GOOD, BAD])
-async def test_object_that_took_the_name_during_a_run_is_reported_nothing(
+async def test_object_that_took_the_name_during_a_run_gets_no_status(
     setting: Setting, result: Any
 ) -> None:
     await setting.shop.create()

@@ -91,7 +91,7 @@ async def start(cluster: Cluster, namespace: str) -> AsyncIterator[StartSharer]:
 
 
 def shares(*sharers: Sharer) -> list[set[int]]:
-    """What each has; nobody may have what another has."""
+    """What each has; none may have what another has."""
     found = [sharer.has() for sharer in sharers]
     assert sum(map(len, found)) == len(set().union(*found)), found
     return found

@@ -104,7 +104,7 @@ class ApiServer(Surroundings):
         self.proxy = Proxy(
             ProxySettings(port=0, allows_impersonation=True),
             await enter(Client(engine)),
-            dependents=_NoOne(),
+            dependents=_IgnoredDependents(),
         )
         await self.proxy.start()
         self._stack.push_async_callback(self.proxy.stop)
@@ -185,7 +185,7 @@ class ApiServer(Surroundings):
 
     async def _lists(self, gvk: Gvk) -> bool:
         try:
-            await self._admin.get(gvk, "default", "nobody")
+            await self._admin.get(gvk, "default", "missing")
         except NotFoundError:
             return True
         return True
@@ -211,8 +211,8 @@ class _ServersNormal(Normal):
         return super().value(value)
 
 
-class _NoOne:
-    """Is told about dependents."""
+class _IgnoredDependents:
+    """Ignores reports about dependents."""
 
     def note(self, owner: Gvk, dependent: Gvk, *, by_annotation: bool, namespace: str) -> None:
         pass

@@ -1,7 +1,7 @@
 """The hot path starts no program: a warm run of a whole role is a fork, and nothing is executed.
 
-What would start one is told by Python's own audit hooks, which every fork of the host inherits and no
-role can take off. A program that is started shows, too, or the test would prove nothing.
+Python's own audit hooks report what would start one; every fork of the host inherits them, and no
+role can remove them. A program that is started shows, too, or the test would prove nothing.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the API server is told of webhooks, told to a real one."""
+"""Registrations of webhooks at a real API server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An engine that observes tells what a run would change, and changes nothing."""
+"""An engine that observes reports what a run would change, and changes nothing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.e2e.wanted_kinds import settled
 from tests.fixtures.eventually import eventually_async
 
 
-async def test_observed_cr_is_reported_of_its_drift_and_run_once_it_is_reconciled(
+async def test_observed_cr_reports_its_drift_and_runs_once_it_is_reconciled(
     api: Client, namespace: str, engine: EngineProcess
 ) -> None:
     body = cr(MEMCACHED, namespace, size=1)

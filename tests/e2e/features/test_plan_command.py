@@ -127,7 +127,7 @@ async def test_cr_that_the_user_may_not_read_is_trouble_in_one_sentence(
 ) -> None:
     folder = project(tmp_path / "now", "any", kind="Rack")
     await api.create(RACK, cr(RACK, namespace))
-    kubeconfig = service_account_kubeconfig(name="nobody")
+    kubeconfig = service_account_kubeconfig(name="stranger")
     said = planned(folder, "rack/x", code=REFUSED, kubeconfig=kubeconfig)
     assert "racks" in said
     assert "Traceback" not in said

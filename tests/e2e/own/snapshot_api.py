@@ -25,7 +25,7 @@ async def snapshots_served(api: Client) -> AsyncIterator[None]:
 
     async def is_served() -> bool:
         rows = (await api.get(_CRD, "", name))["status"]["conditions"]
-        assert rows is not None  # nobody has looked at it yet
+        assert rows is not None  # the API server has not processed it yet
         return any((row["type"], row["status"]) == ("Established", "True") for row in rows)
 
     async def is_removed() -> bool:

@@ -35,7 +35,7 @@ async def test_engine_exports_what_alerts_ask_for_and_calls_for_those_that_are_n
     called.add(("MachineOperationFailed", "snap"))
 
     async def is_exported() -> bool:
-        """Once its run has ended; the role tells before."""
+        """Once its run has ended; the role reports before."""
         text = engine.ask("metrics", "/metrics")[1]
         assert asked <= set(re.findall(r"^(\w+)[{ ]", text, re.MULTILINE))
         assert set(_KIND.findall(text)) >= {case.gvk.kind for case in CASES} | {OPERATION.kind}

@@ -112,7 +112,7 @@ async def test_spec_that_contradicts_itself_is_refused_at_once(
 
 
 @pytest.mark.nightly
-async def test_port_that_a_client_edited_goes_back_though_two_of_one_name_are_refused(
+async def test_edited_port_is_restored_though_two_of_one_name_are_refused(
     api: Client, namespace: str
 ) -> None:
     spec = {"image": PARTS, "replicas": 1, "port": 80, "minReadySeconds": 0}
@@ -168,7 +168,7 @@ async def test_field_that_is_taken_out_of_the_spec_goes_after_a_hand_edit_was_me
 
 
 @pytest.mark.nightly
-async def test_container_that_a_client_added_is_taken_out(api: Client, namespace: str) -> None:
+async def test_container_that_another_client_added_is_removed(api: Client, namespace: str) -> None:
     spec = {"image": PARTS, "replicas": 1, "minReadySeconds": 0}
     await api.create(APPOPERATOR, make(APPOPERATOR, namespace, "x", spec))
     await wait_reason(api, APPOPERATOR, namespace, "x", "Available")

@@ -172,7 +172,7 @@ async def test_operation_that_may_not_remove_the_pod_fails_and_the_next_one_goes
 @pytest.mark.parametrize(
     ("kind", "name"), [(CLAIM, "m-disk"), pytest.param(POD, "m", marks=pytest.mark.nightly)]
 )
-async def test_labels_that_a_client_takes_off_disk_or_pod_come_back(
+async def test_labels_that_a_client_removes_from_disk_or_pod_come_back(
     api: Client, namespace: str, kind: Gvk, name: str
 ) -> None:
     await create(api, [make(MACHINE, namespace, "m", {"image": IMAGE})])

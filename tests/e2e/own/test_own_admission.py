@@ -1,4 +1,4 @@
-"""EtcdClusters refused and Machines given their defaults, as somebody with `kubectl` sees it."""
+"""EtcdClusters refused and Machines given their defaults, as a user with `kubectl` sees it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.fixtures.eventually import eventually
 
 pytestmark = pytest.mark.usefixtures("engine")
 
-# The operator itself is let through, and tests have its user; this one is somebody.
+# The operator itself is let through, and tests have its user; this one is another user.
 AS = ("--as=jane", "--as-group=system:masters")
 SPEC = {"version": "3.5.35", "replicas": 3}
 MEMBERS = [{"name": f"db-{number}", "version": "3.5.35", "healthy": True} for number in range(3)]
@@ -48,7 +48,7 @@ def test_etcdcluster_that_could_not_become_what_it_says_is_refused(
     def change(**spec: Any) -> str:
         return write(cluster, {**db, "spec": {**SPEC, **spec}})
 
-    eventually(lambda: change(version="3.7.0"), timeout_s=PATIENCE_S)  # the webhook is told of
+    eventually(lambda: change(version="3.7.0"), timeout_s=PATIENCE_S)  # the webhook is registered
     said = change(version="3.7.0")
     assert "denied the request" in said
     assert "spec.version: etcd cannot go from 3.5.35 to 3.7.0 at once; go one minor release" in said
@@ -79,7 +79,7 @@ def test_backups_that_cannot_be_written_yet_are_warned_of_and_their_server_is_no
         assert endpoint not in said
         stored = cluster.kubectl_json("-n", namespace, "get", "etcd/db")["spec"]
         assert stored["backupS3"]["endpoint"] == endpoint
-        with pytest.raises(BlockingIOError):  # nobody came
+        with pytest.raises(BlockingIOError):  # no client came
             server.accept()
 
 

@@ -1,4 +1,4 @@
-"""What was there before, under the name that a dependent would have, belongs to somebody: it stays."""
+"""Objects that were there before, under the name of a dependent, belong to another owner: they stay."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ async def test_pods_and_disks_of_another_client_survive_machine_and_rebuild(
         assert "labels" not in now
 
 
-async def test_pod_set_goes_around_a_pod_of_another_client(api: Client, namespace: str) -> None:
+async def test_pod_set_skips_the_name_of_another_clients_pod(api: Client, namespace: str) -> None:
     await api.create(POD, make(POD, namespace, "x-0", pod_spec()))
     spec = {"replicas": 2, "template": {"spec": pod_spec("registry.example.com/ours:1")}}
     await api.create(POD_SET, make(POD_SET, namespace, "x", spec))
@@ -104,7 +104,7 @@ async def test_budget_of_another_client_keeps_an_etcd_cluster_from_starting(
 
 
 @pytest.mark.nightly
-async def test_mark_that_a_client_took_off_a_dependent_does_not_make_it_foreign(
+async def test_label_that_a_client_removed_from_a_dependent_does_not_make_it_foreign(
     api: Client, namespace: str
 ) -> None:
     for sample, mark in (

@@ -22,7 +22,7 @@ def late_class(name: str) -> Json:
         "apiVersion": "storage.k8s.io/v1",
         "kind": "StorageClass",
         "metadata": {"name": name},
-        "provisioner": "example.com/nobody",
+        "provisioner": "example.com/none",
         "volumeBindingMode": "WaitForFirstConsumer",
     }
 
@@ -31,7 +31,7 @@ def volume(namespace: str, name: str, **spec: object) -> Json:
     return make(DEMO_VOLUME, namespace, name, {"name": name, "size": 1, **spec})
 
 
-async def test_retained_claim_stays_when_its_volume_goes_and_belongs_to_no_one_new(
+async def test_retained_claim_stays_without_an_owner_when_its_volume_is_deleted(
     api: Client, namespace: str
 ) -> None:
     await create(
@@ -100,7 +100,7 @@ async def test_volume_begins_with_a_clone_and_snapshots_need_their_api(
 
     await create(api, [volume(namespace, "x", snapshots=["one"])])
     await wait_reason(api, DEMO_VOLUME, namespace, "x", "SnapshotsNotServed")
-    # Nobody here can clone; that the claim asks for it is all that we do.
+    # No provisioner here can clone; that the claim asks for it is all that we do.
     await wait_reason(api, DEMO_VOLUME, namespace, "copy", "ClaimPending")
     source = (await api.get(CLAIM, namespace, "copy"))["spec"]["dataSource"]
     assert (source["kind"], source["name"]) == ("PersistentVolumeClaim", "x")

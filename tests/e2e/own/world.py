@@ -47,7 +47,7 @@ async def create_sample(api: Client, case: Case, namespace: str, name: str = "")
     """Create a kind's sample and wait until it is settled."""
     cr = case.cr
     cr["metadata"] = {"name": name or case.name, "namespace": namespace}
-    if "match" in cr["spec"]:  # two of one prefix are told that they collide
+    if "match" in cr["spec"]:  # two of one prefix report that they collide
         cr["spec"]["match"]["prefix"] = f"/{namespace}/{name or case.name}/"
     await create(api, [cr])
     await wait_settled(api, [cr], case.reason)

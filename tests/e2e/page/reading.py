@@ -19,7 +19,7 @@ from tests.e2e.engine import EngineProcess
 RULES = {
     "chief": [("get,list,patch", "memcacheds"), ("get", "memcacheds/log"), ("get", "configmaps")],
     "reader": [("get,list", "memcacheds")],
-    "nobody": [("get", "configmaps")],
+    "stranger": [("get", "configmaps")],
 }
 
 

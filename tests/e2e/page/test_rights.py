@@ -31,8 +31,8 @@ def run_of(browser: Browser, shown: Shown) -> str:
 
 async def test_three_users_see_what_kubectl_would_show_them(shown: Shown) -> None:
     wait_for_run(shown)
-    chief, reader, no_one = (shown.user(name) for name in ("chief", "reader", "nobody"))
-    for user, seen in ((chief, True), (reader, True), (no_one, False)):
+    chief, reader, stranger = (shown.user(name) for name in ("chief", "reader", "stranger"))
+    for user, seen in ((chief, True), (reader, True), (stranger, False)):
         code, text = user.asks("/crs")
         assert code == 200
         assert (f">{shown.namespace}<" in text) is seen
@@ -82,7 +82,7 @@ async def test_actions_are_shown_and_done_for_whom_they_succeed(api: Client, sho
     eventually(lambda: shown.engine.runs() > before)
 
 
-async def test_no_one_gets_in_without_a_token(shown: Shown) -> None:
+async def test_stranger_gets_in_without_a_token(shown: Shown) -> None:
     stranger = Browser(shown.port)
     for path in ("/", "/crs", shown.path(), "/crs?token=x"):
         code, text = stranger.asks(path)

@@ -65,7 +65,7 @@ def test_a_finding_can_be_tried_again_until_the_role_is_mended(
         pytest.param(signal.SIGKILL, marks=pytest.mark.nightly),
     ],
 )
-def test_anyone_who_ends_it_finds_no_process_and_no_cluster_after_it(
+def test_ended_demo_leaves_no_process_and_no_cluster(
     project: Path, tmp_path: Path, number: signal.Signals
 ) -> None:
     mark = f"{os.getpid()}-{number}"
@@ -97,7 +97,7 @@ def _command(project: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 @contextmanager
 def _started(project: Path, mark: str, said: Path) -> Iterator[subprocess.Popen[bytes]]:
-    # Short, for sockets; whoever is killed cannot clear it away.
+    # Short, for sockets; a killed process cannot clear it away.
     temporary = tempfile.TemporaryDirectory(prefix="k", ignore_cleanup_errors=True)
     with said.open("wb") as output:
         process = subprocess.Popen(

@@ -23,7 +23,7 @@ def failing(sample: str, fault: str, method: str, path: str) -> Replay:
 
 # `state: present` takes a 409 of a create for success, and registers an empty result.
 _FOUND = {
-    "mapping_is_not_announced_whose_service_somebody_else_made_meanwhile": failing(
+    "mapping_is_not_announced_whose_service_another_client_made_meanwhile": failing(
         "Mapping/mapping-sample mapping.yaml",
         "409",
         "POST",

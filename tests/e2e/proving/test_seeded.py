@@ -48,7 +48,7 @@ class Trial:
     checks: Sequence[str]
 
 
-def test_each_seeded_role_says_who_finds_its_bug_or_why_no_one_does() -> None:
+def test_each_seeded_role_says_what_finds_its_bug_or_why_nothing_does() -> None:
     for role in _SEEDED:
         assert bool(role.found_by) != bool(role.why_not), role.name
         assert set(role.found_by) <= CHECKS.keys(), role.name

@@ -24,7 +24,7 @@ from tests.e2e.shards.replicas import ELECTION, LEASE_S, SHARDS, Player
 
 ROLLED = kind("Rolled")
 LEASE = Gvk("coordination.k8s.io", "v1", "Lease")
-_EDITS_EVERY_S = 1.2  # on two busy cores more would wait for a slot, and tell nothing of shards
+_EDITS_EVERY_S = 1.2  # on two busy cores more would wait for a slot, and show nothing of shards
 _GROWN_BY = 2
 
 
@@ -56,7 +56,7 @@ class Game:
     players: list[Player] = field(default_factory=list)
     throws: list[Throw] = field(default_factory=list)
     edits: list[tuple[str, int, float]] = field(default_factory=list)
-    everybody: list[Player] = field(default_factory=list)
+    all_players: list[Player] = field(default_factory=list)
     _going_on: set[asyncio.Task[None]] = field(default_factory=set)
 
     async def begin(self) -> None:
@@ -73,14 +73,14 @@ class Game:
 
     async def start(self) -> None:
         """One replica more."""
-        name = f"replica-{len(self.everybody)}"
+        name = f"replica-{len(self.all_players)}"
         scratch = self.folder.parent
         player = await asyncio.to_thread(Player, self.cluster, self.namespace, scratch, name)
         self.players.append(player)
-        self.everybody.append(player)
+        self.all_players.append(player)
 
     async def play(self, for_s: float) -> None:
-        """Throw, until the time is over and everybody is back."""
+        """Throw, until the time is over and all replicas are back."""
         end = time.monotonic() + for_s
         editing = asyncio.create_task(self._edit(end))
         while time.monotonic() < end:
@@ -179,7 +179,7 @@ class Game:
 
     async def _stop(self, player: Player) -> None:
         self.players.remove(player)
-        player.engine.report(signal.SIGTERM)
+        player.engine.send(signal.SIGTERM)
         await asyncio.to_thread(player.engine.wait)
 
     async def delete_shard_lease(self, _: Player) -> None:
@@ -187,7 +187,7 @@ class Game:
             await self.api.delete(LEASE, self.namespace, self._shard_lease())
 
     async def edit_shard_lease(self, _: Player) -> None:
-        patch = {"spec": {"holderIdentity": "somebody_else"}}
+        patch = {"spec": {"holderIdentity": "another_replica"}}
         with contextlib.suppress(ClusterError):
             await self.api.merge_patch(LEASE, self.namespace, self._shard_lease(), patch)
 

@@ -2,9 +2,9 @@
 
 `make dice MINUTES=60 SEED=7` plays longer, with five replicas and a thousand CRs.
 
-Held to a time is how long the Lease of a shard names nobody who lives. How long an edit waits for its
+Held to a time is how long the Lease of a shard names no live replica. How long an edit waits for its
 run is printed, and held to nothing: slots of a busy machine are in it, and so is a replica that is too
-slow to renew in time, loses its shards to nobody, and takes them again; its CRs begin anew then.
+slow to renew in time, loses its shards to no other, and takes them again; its CRs begin anew then.
 Not thrown: a line on which only one direction is dead, and a clock that is set.
 """
 
@@ -91,7 +91,7 @@ async def test_two_replicas_never_write_for_one_cr_whatever_befalls_them(
             if "note" in each.get("data", {})
         }
     finally:
-        for player in game.everybody:
+        for player in game.all_players:
             player.close()
         await asyncio.get_running_loop().shutdown_default_executor()
     crs = {each["metadata"]["name"]: each for each in await api.list_all(ROLLED, NAMESPACE)}
@@ -110,13 +110,13 @@ async def test_two_replicas_never_write_for_one_cr_whatever_befalls_them(
         f"shards that waited for a holder for more than {MOST_S:g} s": [
             f"{shard} after {whom}: {gap:.1f} s" for gap, shard, whom in gaps if gap > MOST_S
         ],
-        "shards that nobody has in the end": [
+        "shards without a holder in the end": [
             str(shard) for shard in range(SHARDS) if not at_last.get(shard)
         ],
     }
     handed = sum(len(history) for history in holds.values())
     print(
-        f"seed {SEED}: {len(game.throws)} throws, {len(game.everybody)} replicas, {CRS} CRs,"
+        f"seed {SEED}: {len(game.throws)} throws, {len(game.all_players)} replicas, {CRS} CRs,"
         f" {len(game.edits)} edits, {sum(map(len, of_files.values()))} marks, {len(writes)} writes,"
         f" {handed} of shard Leases; longest without a holder {max(gaps)[0]:.1f} s; edits waited"
         f" {statistics.median(waits):.1f} s, {max(waits):.1f} s at most, also for slots of this machine"
@@ -154,9 +154,9 @@ def is_successful_at_last(cr: Json) -> bool:
 
 
 def waits_for_holders(game: Game, holds: dict[int, list[Hold]]) -> list[tuple[float, int, str]]:
-    """How long each shard had nobody alive: after it was given back, and after its holder was lost.
+    """How long each shard had no live holder: after it was given back, and after its holder was lost.
 
-    Where somebody else was lost meanwhile, who might have been to follow, it counts from then on.
+    Where another replica was lost meanwhile, which might have been to follow, it counts from then on.
     """
     lost = [throw for throw in game.throws if throw.takes_shards]
     found = []

@@ -30,7 +30,7 @@ def test_write_after_another_took_the_shard_is_found() -> None:
 
 def test_write_after_the_shard_was_given_back_is_found() -> None:
     (found,) = strange(lease(1, "a", "h_1"), lease(2, "a", ""), status(3, "a"))
-    assert "shard 3 is of nobody" in found
+    assert "shard 3 is of none" in found
 
 
 def test_write_before_anybody_took_the_shard_is_found() -> None:

@@ -4,8 +4,8 @@ Promise: says of each CR whether two replicas ever wrote for it at a time. Files
 in which marks were appended, the audit log in that of resource versions, so no clock is trusted for it.
 
 A write belongs to a replica by its ServiceAccount. From the write by which one takes a shard to that
-by which it gives it back, or another takes it, it alone may write for the shard's CRs. What somebody
-did to Leases by hand counts for nothing here: a holder that has not noticed yet may write.
+by which it gives it back, or another takes it, it alone may write for the shard's CRs. What a user did
+to Leases by hand counts for nothing here: a holder that has not noticed yet may write.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Hold:
-    """From when on somebody had a shard; nobody: it was given back."""
+    """From when on a replica had a shard; without a name: it was given back."""
 
     version: int
     at: float
@@ -120,7 +120,7 @@ def strange_writes(
         if holder != write.who:
             wrong.append(
                 f"{write.resource}/{write.name} at {write.version} by {write.who},"
-                f" shard {shard} is of {holder or 'nobody'}"
+                f" shard {shard} is of {holder or 'none'}"
             )
     return wrong
 

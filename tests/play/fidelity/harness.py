@@ -3,7 +3,7 @@
 Where the outcome of the stock run is recorded, only the warm way is run, see `recorded`.
 
 What a group is, and how two runs of it are compared, is the package's (`runner/warm/proof`): a host
-that meets an ansible-core which nobody read proves itself in the same manner.
+that meets an unknown ansible-core proves itself in the same manner.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ class Both:
         chosen = {getattr(call.params.get("group"), "name", "") for call in calls}
         for group in of:
             if group.name in chosen:
-                with contextlib.suppress(Exception):  # told by each of its tests
+                with contextlib.suppress(Exception):  # reported by each of its tests
                     self.outcomes(group)
 
     def close(self) -> None:

@@ -1,6 +1,6 @@
 """Every setting of ansible-core that can change a play has a case, or a reason why it has none.
 
-`settings.yml` decides; a new setting of another ansible-core fails here until somebody has.
+`settings.yml` decides; a new setting of another ansible-core fails here until it is listed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tells what a process holds: every value that a module of some libraries, or a class there, refers to.
+"""Lists what a process holds: every value that a module of some libraries, or a class there, refers to.
 
 A script. `process_state.py new NAMES`: a process that imported ansible-playbook, and then the modules
 of that file. `process_state.py warm FOLDER`: a run child of a warm host, right before its play begins.
@@ -51,7 +51,7 @@ def _is_walked(name: str) -> bool:
 
 
 def _is_at_home(value: Any, module: str) -> bool:
-    """Whether it is told here; a class that others import is told where it was made."""
+    """Whether it is listed here; a class that others import is listed where it was made."""
     if isinstance(value, type | types.FunctionType | functools._lru_cache_wrapper):
         return getattr(value, "__module__", "") == module
     return not isinstance(value, types.ModuleType | logging.Logger | weakref.ref)

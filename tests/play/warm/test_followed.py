@@ -54,7 +54,7 @@ def many_descriptors() -> Iterator[None]:
 
 
 def sleeping(tmp_path: Path) -> str:
-    """A command that can be told from all others."""
+    """A command that differs from all others."""
     return f"sleep 600.{os.getpid()}{tmp_path.name[-1]}"
 
 
@@ -96,7 +96,7 @@ async def test_run_whose_pidfd_found_no_descriptor_is_ended_and_reported(
         assert (await shop.run(shop.role("fine", [debug("fine")]))).way == "warm"
 
 
-async def test_run_that_says_what_no_one_can_read_is_ended_and_reported(
+async def test_run_with_unreadable_messages_is_ended_and_reported(
     tmp_path: Path, kept: KeptHosts
 ) -> None:
     async with workshop(tmp_path, kept=kept) as shop:
@@ -111,7 +111,7 @@ async def test_run_that_says_what_no_one_can_read_is_ended_and_reported(
 
 
 @pytest.mark.parametrize("bug", [KeyError("a bug"), MemoryError()])
-async def test_run_is_ended_and_reported_where_following_it_fails_for_a_bug_of_ours(
+async def test_run_is_ended_and_reported_when_a_bug_of_ours_stops_following_it(
     tmp_path: Path, kept: KeptHosts, monkeypatch: pytest.MonkeyPatch, bug: BaseException
 ) -> None:
     class Broken(Recording):
@@ -129,7 +129,7 @@ async def test_run_is_ended_and_reported_where_following_it_fails_for_a_bug_of_o
         assert (await shop.run(shop.role("fine", [debug("fine")]))).way == "warm"
 
 
-async def test_bug_of_anyone_who_listens_to_events_does_not_touch_the_run(
+async def test_bug_of_an_event_listener_does_not_touch_the_run(
     tmp_path: Path, kept: KeptHosts
 ) -> None:
     reported: list[dict[str, Any]] = []
@@ -158,7 +158,7 @@ def test_run_does_not_go_on_when_the_loop_was_closed_over_it(tmp_path: Path) -> 
             await shop.start(shop.role("sleeps", [debug("speaks"), shell(sleeping(tmp_path))]))
             await until(lambda: marked(sleeping(tmp_path)), "the task to begin")
             shops.append(shop)
-            stack.pop_all()  # nobody closes anything: the engine crashed
+            stack.pop_all()  # nothing is closed: the engine crashed
 
     asyncio.run(leave())
     try:

@@ -29,7 +29,7 @@ def is_gone(shop: Workshop, pid: int) -> bool:
 
 
 def left_in(folder: Path) -> list[Path]:
-    """Credentials and sockets that nobody uses any more."""
+    """Credentials and sockets that are no longer used."""
     return [each for each in folder.rglob("*") if "kubeconfig" in each.name or each.is_socket()]
 
 

@@ -35,7 +35,7 @@ def reports(text):
 class FilterModule:
     def filters(self): return {"reports": reports}
 """
-# In line for a slot that it has: without it, nobody would give it one.
+# In line for a slot that it has: without it, it would get none.
 STANDS = [{"r": "waits"}, {"r": "wants", "number": 1}, {"r": "stands"}]
 
 

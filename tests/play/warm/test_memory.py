@@ -111,7 +111,7 @@ async def test_expected_memory_follows_the_host_and_the_watch(tmp_path: Path) ->
         hosts._limits = HostLimits(start_wait_s=PATIENCE_S)
         runner.on_way_change = changed
         terms, role = terms_in(tmp_path), tmp_path / "roles/waits"
-        assert runner.bytes_of(terms) == STOCK_RUN_BYTES  # nobody knows yet
+        assert runner.bytes_of(terms) == STOCK_RUN_BYTES  # not known yet
         (tmp_path / "go").touch()
         handle = await runner.start(
             request_for(role, "1", tmp_path, spec={"name": "a"}), lambda _event: None

@@ -8,7 +8,7 @@ import pytest
 
 from tests.play.warm.runs import Workshop, spare_of, workshop
 
-TELLS = """
+REPORTS = """
 import sys
 was_there = {name!r} in sys.modules
 from ansible.module_utils.basic import AnsibleModule
@@ -29,7 +29,7 @@ async def _reported(shop: Workshop, role: Path) -> tuple[bool, str]:
 
 def _role(shop: Workshop, name: str, more: str = "") -> Path:
     return shop.role(
-        "imports", [{"reports": {}}], library__reports_py=TELLS.format(name=name, more=more)
+        "imports", [{"reports": {}}], library__reports_py=REPORTS.format(name=name, more=more)
     )
 
 

@@ -34,17 +34,17 @@ import base64, os, sys
 def odd(what):
     globals()[what]()
     return what
-def tell(data):
+def write(data):
     while data:
         data = data[os.write(1, data):]
 def garbage():
-    tell(bytes(range(256)) * 40 + b"\\x1b[K" + bytes(range(255, -1, -1)) * 40)
+    write(bytes(range(256)) * 40 + b"\\x1b[K" + bytes(range(255, -1, -1)) * 40)
 def long_line():
-    for _ in range(50): tell(b"x" * (1 << 20))
-    tell(b"\\n")
+    for _ in range(50): write(b"x" * (1 << 20))
+    write(b"\\n")
 def deep():
     data = base64.b64encode(b"[" * 100_000).decode()
-    tell(f"\\x1b[K{data}\\x1b[{len(data)}D\\x1b[K\\n".encode())
+    write(f"\\x1b[K{data}\\x1b[{len(data)}D\\x1b[K\\n".encode())
 def closed():
     os.close(1), os.close(2)
 class FilterModule:

@@ -1,7 +1,7 @@
 """A run child holds what a new `ansible-playbook` holds, whatever its host prepared.
 
-Nobody can list all that Ansible keeps in a process. So all is compared that its modules refer to,
-in a child right before its play and in a process that only imported the same modules.
+No list of all that Ansible keeps in a process is known. So all is compared that its modules refer
+to, in a child right before its play and in a process that only imported the same modules.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""An ansible-core that nobody read proves itself; what differs goes the stock way, and says so."""
+"""An unknown ansible-core proves itself; what differs goes the stock way, and says so."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ LOGGER = "rolecall.runner.warm.proof.prover"
 
 
 class Engine:
-    """A runner that proves, and what it told."""
+    """A runner that proves, and what it reported."""
 
     def __init__(self, folder: Path, environment: dict[str, str]) -> None:
         own = {"ANSIBLE_HOME": str(folder / "home"), "TMPDIR": str(folder)}

@@ -175,7 +175,7 @@ async def test_variables_of_the_environment_are_reported_by_name(
         assert result.variables == {"HOME", "SOMETHING"}
 
 
-async def test_the_first_thing_is_reported(tmp_path: Path, kept: KeptHosts) -> None:
+async def test_first_reason_is_reported(tmp_path: Path, kept: KeptHosts) -> None:
     async with workshop(tmp_path, kept=kept) as shop:
         role = shop.role("twice", [debug("{{ now() }}"), {"ansible.builtin.command": "true"}])
 

@@ -26,7 +26,7 @@ AnsibleModule(argument_spec=dict()).exit_json(changed=True)
 FIRST, MORE = 10, 60  # what is made once, is made by then
 # The host allocates and frees messages; what leaks once a run is far more by then.
 MOST_GROWTH_BYTES = 1 << 20
-# A message of the host that was kept for nobody was 1.7 KB for each run. What Python itself keeps of
+# A message of the host that was kept without need was 1.7 KB for each run. What Python itself keeps of
 # dictionaries and tuples for the next ones, however many there were, was 40 KB here at most.
 MOST_KEPT_FOR_A_RUN_BYTES = 1024
 
@@ -102,7 +102,7 @@ def _kept_bytes() -> int:
 
 
 async def _at_rest(shop: Workshop) -> Traces:
-    """Once somebody stands by for the next run."""
+    """Once a spare process stands by for the next run."""
     return await eventually_async(lambda: Traces.of(shop), lambda now: now.processes == 1)
 
 

@@ -31,7 +31,7 @@ def outcome(act):
         return act()
     except Exception as error:
         return [type(error).__name__, str(error)]
-def told(*acts):
+def outcomes(*acts):
     print(json.dumps([[outcome(act) for act in acts], len(compiled)]))
 """
 _SINCE_2_19 = """
@@ -58,24 +58,25 @@ _IS_2_18 = family_of(version_of_core()) == "2.18"
 # Each says something twice and more; kept or not, it must say the same.
 _EVERYWHERE = {
     "same_text_other_values": """
-told(*[lambda n=n: engine(a=n).template(text("{{ a + 1 }}")) for n in (1, 2)])""",
+outcomes(*[lambda n=n: engine(a=n).template(text("{{ a + 1 }}")) for n in (1, 2)])""",
     "condition": """
-told(*[lambda n=n: engine(a=n).evaluate_conditional(text("a == 1 and b is not defined"))
+outcomes(*[lambda n=n: engine(a=n).evaluate_conditional(text("a == 1 and b is not defined"))
        for n in (1, 2, 1)])""",
     "text_and_condition_of_the_same_letters": """
-told(lambda: engine(a=1).template(text("a == 1")),
+outcomes(lambda: engine(a=1).template(text("a == 1")),
      lambda: engine(a=1).evaluate_conditional(text("a == 1")),
      lambda: engine(a=1).template(text("a == 1")))""",
     "unknown_filter": """
-told(*[lambda: engine(a=1).template(text("{{ a | nobodys }}")) for _ in range(2)])""",
+outcomes(*[lambda: engine(a=1).template(text("{{ a | unknown }}")) for _ in range(2)])""",
     "unknown_filter_in_a_branch_not_taken": """
-told(*[lambda n=n: engine(a=n).template(text("{% if a %}{{ a | nobodys }}{% endif %}"))
+outcomes(*[lambda n=n: engine(a=n).template(text("{% if a %}{{ a | unknown }}{% endif %}"))
        for n in (0, 1, 0)])""",
     "syntax_error": """
-told(*[lambda: engine(a=1).template(text("{{ a ")) for _ in range(2)],
+outcomes(*[lambda: engine(a=1).template(text("{{ a ")) for _ in range(2)],
      *[lambda: engine(a=1).evaluate_conditional(text("a ==")) for _ in range(2)])""",
     "error_names_the_place": """
-told(*[lambda: engine(a=1).template(text("{{ 'line 1' }}\\n{{ missing.deep }}")) for _ in range(2)])""",
+outcomes(*[lambda: engine(a=1).template(text("{{ 'line 1' }}\\n{{ missing.deep }}"))
+           for _ in range(2)])""",
     "filter_that_wants_the_context_where_another_did_not": """
 def kept(name, function):
     made = engine(a=1)
@@ -83,29 +84,30 @@ def kept(name, function):
     return made
 from jinja2 import pass_context
 plain, greedy = (lambda value: f"plain {value}"), pass_context(lambda _, value: f"greedy {value}")
-told(*[lambda f=f: kept("mine", f).template(text("{{ a | mine }}"))
+outcomes(*[lambda f=f: kept("mine", f).template(text("{{ a | mine }}"))
        for f in (plain, greedy, plain)])""",
     "nested_templates": """
-told(*[lambda n=n: engine(a=text("{{ b * 2 }}"), b=n).template(text("{{ a }}")) for n in (1, 2, 1)])""",
+outcomes(*[lambda n=n: engine(a=text("{{ b * 2 }}"), b=n).template(text("{{ a }}"))
+           for n in (1, 2, 1)])""",
 }
 
 
 _ONLY_SINCE_2_19 = {
     "backslashes_read_both_ways": r"""
 options = [TemplateOptions(escape_backslashes=flag) for flag in (True, False, True)]
-told(*[lambda o=o: engine().template(text(r"{{ 'a\\nb' }}"), options=o) for o in options])""",
+outcomes(*[lambda o=o: engine().template(text(r"{{ 'a\\nb' }}"), options=o) for o in options])""",
     "other_delimiters": """
 other = TemplateOverrides.from_kwargs(dict(variable_start_string="<<", variable_end_string=">>"))
-told(lambda: engine(a=1).template(text("{{ a }} << a >>")),
+outcomes(lambda: engine(a=1).template(text("{{ a }} << a >>")),
      lambda: engine(a=1).template(text("{{ a }} << a >>"), options=TemplateOptions(overrides=other)),
      lambda: engine(a=1).template(text("{{ a }} << a >>")))""",
 }
 _ONLY_BEFORE_2_19 = {
     "backslashes_in_an_expression": r"""
-told(*[lambda: engine(a="b").template(r"{{ a | regex_replace('(b)', '\\1') }} \1")
+outcomes(*[lambda: engine(a="b").template(r"{{ a | regex_replace('(b)', '\\1') }} \1")
        for _ in range(2)])""",
     "delimiters_of_a_header": """
-told(lambda: engine(a=1).template("{{ a }} << a >>"),
+outcomes(lambda: engine(a=1).template("{{ a }} << a >>"),
      lambda: engine(a=1).template("#jinja2:variable_start_string:'<<',variable_end_string:'>>'\\n"
                                   "{{ a }} << a >>"),
      lambda: engine(a=1).template("{{ a }} << a >>"))""",
@@ -139,7 +141,7 @@ def test_text_is_compiled_once() -> None:
 
 
 _CHANCE = """
-told(*[lambda: engine().template(text("{{ 1000000000 | random }}")) for _ in range(3)])"""
+outcomes(*[lambda: engine().template(text("{{ 1000000000 | random }}")) for _ in range(3)])"""
 
 
 def test_what_is_computed_when_a_template_is_compiled_is_not_kept(

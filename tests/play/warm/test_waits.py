@@ -16,7 +16,7 @@ SHORT_S = 3.0
 
 
 class Slot:
-    """What a run is told of its slot: it gets one when the test says so."""
+    """The slot of a run: it gets one when the test says so."""
 
     def __init__(self, *, is_given: bool = True) -> None:
         self.said: list[str] = []
@@ -128,7 +128,7 @@ async def test_run_that_is_cancelled_while_it_stands_leaves_no_process(
         await until(lambda: "want" in slot.said, "it to ask for a slot")
         handle.cancel("deleted")
         assert (await handle.result()).ending is Ending.CANCELLED
-        slot.give()  # to nobody, and nobody minds
+        slot.give()  # no run waits for it, which does no harm
 
 
 @pytest.mark.nightly

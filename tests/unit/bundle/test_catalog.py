@@ -129,9 +129,7 @@ def test_what_a_person_wrote_into_the_catalog_stays(
     assert blobs(project, "olm.deprecations") == [DEPRECATIONS]
 
 
-def test_description_that_no_one_wrote_by_hand_follows_the_bundle(
-    project: Path, write_bundle: WriteBundle
-) -> None:
+def test_generated_description_follows_the_bundle(project: Path, write_bundle: WriteBundle) -> None:
     assert write_bundle("0.1.0") == 0
     assert publish("0.1.0") == 0
     assert write_bundle("0.2.0", "--replaces", "0.1.0") == 0
@@ -144,7 +142,7 @@ def with_range(csv: dict[str, Any], text: str) -> None:
     csv["metadata"]["annotations"]["olm.skipRange"] = text
 
 
-def test_range_alone_leads_everybody_to_the_next_version(
+def test_range_alone_leads_all_users_to_the_next_version(
     project: Path, write_bundle: WriteBundle
 ) -> None:
     assert write_bundle("0.1.0") == 0

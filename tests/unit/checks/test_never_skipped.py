@@ -30,7 +30,7 @@ def reported(workshop: Workshop, **environment: str) -> list[str]:
     return [f"{it.file}:{it.line}: {it.what}" for it in found if it.rule == "never-skipped"]
 
 
-def test_a_pure_role_is_reported_nothing(workshop: Workshop) -> None:
+def test_pure_role_has_no_findings(workshop: Workshop) -> None:
     workshop.write(
         TASKS,
         "- k8s: {state: present, definition: {apiVersion: v1, kind: ConfigMap,"
@@ -63,9 +63,7 @@ def test_a_pure_role_is_reported_nothing(workshop: Workshop) -> None:
         ("- debug: {msg: '{{ 1 | of.our.own }}'}", "filter `of.our.own` is not known to be pure"),
     ],
 )
-def test_what_is_not_pure_is_reported_with_its_line(
-    workshop: Workshop, task: str, what: str
-) -> None:
+def test_impure_task_is_reported_with_its_line(workshop: Workshop, task: str, what: str) -> None:
     workshop.write(TASKS, f"- debug: {{msg: hello}}\n{task}\n")
     line = only(reported(workshop))
     assert line.startswith((f"{TASKS}:2: {what}", f"{TASKS}:3: {what}"))
@@ -83,13 +81,13 @@ def test_templates_and_included_roles_are_looked_at_and_other_roles_are_not(
     assert only(reported(workshop)) == f"roles/part/templates/t.j2:2: {what}: {EFFECT}"
 
 
-def test_nothing_is_reported_of_a_watch_that_does_not_ask(workshop: Workshop) -> None:
+def test_watch_without_skip_has_no_findings(workshop: Workshop) -> None:
     workshop.replace(WATCHES, "skipUnchanged: true", "skipUnchanged: false")
     workshop.write(TASKS, "- command: 'true'\n")
     assert reported(workshop) == []
 
 
-def test_facts_that_are_gathered_are_reported_until_the_deployment_says_explicit(
+def test_gathered_facts_are_reported_until_the_deployment_says_explicit(
     workshop: Workshop,
 ) -> None:
     line = only(reported(workshop, ANSIBLE_GATHERING="implicit"))

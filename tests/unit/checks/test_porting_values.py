@@ -214,7 +214,7 @@ FULL = {
 @pytest.mark.parametrize("filtered", ["indent(2)", "b64encode", "ansible.builtin.b64encode"])
 @pytest.mark.parametrize("place", [TASKS, "roles/demo/templates/outer.j2"])
 @pytest.mark.parametrize("text", [*EMPTY.values(), *FULL.values()], ids=[*EMPTY, *FULL])
-def test_template_that_may_be_nothing_is_reported_where_a_filter_needs_text(
+def test_template_that_may_be_none_is_reported_where_a_filter_needs_text(
     workshop: Workshop, text: str, place: str, filtered: str
 ) -> None:
     workshop.write("roles/demo/templates/inner.j2", text)

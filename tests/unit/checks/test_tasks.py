@@ -1,4 +1,4 @@
-"""What Ansible would refuse in the middle of a run, told before one."""
+"""What Ansible would refuse in the middle of a run, reported before one."""
 
 from __future__ import annotations
 

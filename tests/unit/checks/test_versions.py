@@ -1,4 +1,4 @@
-"""Versions that were shipped, samples at other versions, kinds that nobody watches."""
+"""Versions that were shipped, samples at other versions, kinds that no watch has."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_sample_must_fit_at_every_version(capsys: pytest.CaptureFixture[str]) ->
 
 
 @pytest.mark.usefixtures("project")
-def test_converted_kind_that_no_one_watches_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
+def test_converted_kind_without_a_watch_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     Path("conversions.yaml").write_text(CONVERSIONS.replace("Shop", "Shopp"))
     assert "no entry of watches.yaml watches it" in said(capsys)
 
@@ -82,7 +82,7 @@ def test_more_round_trips_find_what_few_do_not(capsys: pytest.CaptureFixture[str
 
 
 @pytest.mark.usefixtures("project")
-def test_fault_in_watches_is_not_reported_as_faults_of_what_follows_from_them(
+def test_fault_in_watches_is_not_reported_again_by_later_checks(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     watches = Path("watches.yaml")

@@ -116,7 +116,7 @@ metadata: {name: leader-election-role}
 rules:
   - {apiGroups: [coordination.k8s.io], resources: [leases], verbs: [get, create, update]}
 """,
-    # For people: bound to nobody here, so it must not count.
+    # For people: not bound here, so it must not count.
     "config/rbac/demo_editor_role.yaml": """\
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole

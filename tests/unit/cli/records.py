@@ -48,7 +48,7 @@ def record(
 
 
 def usual(run: str = "aa11") -> RunRecord:
-    """A task that reads and creates, one that asks nothing, and a request of nobody."""
+    """A task that reads and creates, one that asks nothing, and a request without a task."""
     leaves = (".spec.replicas", ".spec.template", ".metadata.labels.app", ".metadata.labels.b")
     return record(
         run,

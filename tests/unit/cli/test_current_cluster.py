@@ -90,7 +90,7 @@ class World:
         self.first, self.second = first, second
 
     def end_engines_but_keep_files(self) -> None:
-        """Sockets that nobody answers, as a killed engine leaves them."""
+        """Sockets without a listener, as a killed engine leaves them."""
         for place in (self.first, self.second):
             for socket in place.engine.root.glob("control*.sock"):
                 socket.unlink()

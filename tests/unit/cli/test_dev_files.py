@@ -1,4 +1,4 @@
-"""Which changed files a person is told of."""
+"""Which changed files are reported to the user."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_files_that_change_come_or_go_are_reported_once(tmp_path: Path) -> None:
     assert stamps.changed() == []
 
 
-def test_what_no_one_edits_is_not_reported(tmp_path: Path) -> None:
+def test_files_that_users_do_not_edit_are_not_reported(tmp_path: Path) -> None:
     stamps = FileStamps(tmp_path)
     for folder in (".git", "collections", "artifacts"):
         (tmp_path / folder).mkdir()

@@ -15,7 +15,7 @@ from rolecall.cli import main
 
 
 @pytest.mark.parametrize("words", [[], ["version"], ["run"], ["--help"]])
-def test_windows_is_reported_of_wsl_in_two_lines(
+def test_error_on_windows_recommends_wsl_in_two_lines(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str]
 ) -> None:
     monkeypatch.setattr(sys, "platform", "win32")

@@ -53,7 +53,7 @@ def with_runs(engine: FakeEngine) -> None:
     )
 
 
-def test_runs_report_newest_first_why_they_began_and_what_came_of_them(engine: FakeEngine) -> None:
+def test_runs_are_listed_newest_first_with_cause_and_outcome(engine: FakeEngine) -> None:
     with_runs(engine)
     said = engine.rolecall("runs", "website/shop").stdout.splitlines()
     assert said[1].split() == [

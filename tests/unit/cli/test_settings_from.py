@@ -128,7 +128,7 @@ def test_concurrency_below_one_ends_up_as_one() -> None:
     ("words", "most"),
     [((), None), (("--max-waiting=0",), 0), (("--max-waiting=-1",), 0), (("--max-waiting=9",), 9)],
 )
-def test_number_of_runs_that_may_wait_follows_from_memory_unless_a_client_says_it(
+def test_number_of_runs_that_may_wait_follows_from_memory_unless_it_is_set(
     words: tuple[str, ...], most: int | None
 ) -> None:
     assert settled(*words)[0].queue.max_waiting == most
@@ -156,7 +156,7 @@ def test_verbosity_of_the_environment_is_not_added_to_our_default(
     assert warnings == []
 
 
-def test_verbosity_that_is_no_number_is_ignored_and_reported() -> None:
+def test_verbosity_that_is_not_a_number_is_ignored_and_reported() -> None:
     settings, warnings = settled(ANSIBLE_VERBOSITY="much")
     assert replace(settings, of_extensions=()) == Settings()
     assert warnings == ["ANSIBLE_VERBOSITY: `much` is not a whole number, so it was ignored"]

@@ -104,7 +104,7 @@ def test_cr_says_who_has_it(engine: FakeEngine) -> None:
     assert "its shard, 0, has no holder now" in lost
 
 
-def test_runs_of_another_replicas_cr_are_reported_to_be_old(engine: FakeEngine) -> None:
+def test_runs_of_another_replicas_cr_are_reported_as_old(engine: FakeEngine) -> None:
     engine.divide("web-0", 2)
     engine.crs = [had("shop", "web-0"), had("blog", "web-1", "unknown")]
     for name in ("shop", "blog"):

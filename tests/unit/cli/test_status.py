@@ -18,7 +18,7 @@ def columns(text: str) -> list[list[str]]:
     return [[cell for cell in line.split("  ") if cell] for line in text.splitlines()]
 
 
-def test_running_cr_reports_its_task_and_how_long_it_has_been_at_it(engine: FakeEngine) -> None:
+def test_running_cr_reports_its_task_and_its_duration(engine: FakeEngine) -> None:
     running = {"task": "install nginx", "place": "roles/web/tasks/main.yml:12"}
     engine.crs = [cr("shop", "running", task_since=ago(4530), began=ago(4560), **running)]
     said = engine.rolecall("status")
@@ -44,7 +44,7 @@ def test_waiting_key_reports_its_urgency_and_its_cause(engine: FakeEngine) -> No
     assert "[edit] edit of generation 4" in engine.rolecall("status").stdout
 
 
-def test_failed_cr_reports_why_and_when_it_is_tried_again(engine: FakeEngine) -> None:
+def test_failed_cr_reports_why_and_when_it_is_retried(engine: FakeEngine) -> None:
     last = {"run": "8345", "outcome": "failed", "reason": "no such image", "ended": ago(12030)}
     engine.crs = [cr("shop", "failed", last=last, next_at=in_s(31), next_why="retry 3")]
     said = engine.rolecall("status", "website/shop").stdout
@@ -91,14 +91,14 @@ def test_json_has_engine_and_chosen_crs(engine: FakeEngine) -> None:
     assert [len(json.loads(line)["crs"]) for line in watched] == [2, 2]
 
 
-def test_watch_prints_a_line_once_where_no_one_looks(engine: FakeEngine) -> None:
+def test_watch_without_a_terminal_prints_each_line_once(engine: FakeEngine) -> None:
     engine.crs = [cr("shop")]
     said = engine.rolecall("status", "-w").stdout
     assert said.count("website/shop") == 1
     assert "\x1b" not in said
 
 
-def test_without_an_engine_the_artifacts_report(ended_engine: FakeEngine) -> None:
+def test_status_reads_artifacts_without_an_engine(ended_engine: FakeEngine) -> None:
     ended_engine.keep_run(
         "shop", "8345", outcome="failed", reason="no such image", ended=datetime.now(UTC)
     )

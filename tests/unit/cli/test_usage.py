@@ -1,4 +1,4 @@
-"""`rolecall usage` tells what runs cost whom, to people, programs and spreadsheets."""
+"""`rolecall usage` reports what runs cost whom, for people, programs and spreadsheets."""
 
 from __future__ import annotations
 

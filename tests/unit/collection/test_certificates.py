@@ -1,4 +1,4 @@
-"""When certificates are made anew, by whom, and that nobody is shut out by it."""
+"""When certificates are made anew, by whom, and that no client is locked out by it."""
 
 from __future__ import annotations
 
@@ -225,7 +225,7 @@ def test_what_there_is_stays_while_an_issuer_has_to_fill_its_secrets_again(issue
     assert (reported["secrets"], reported["trust"]) == ({}, trust)
 
 
-def test_new_authority_of_an_issuer_locks_no_one_out(issuer: Issuer) -> None:
+def test_new_authority_of_an_issuer_locks_no_client_out(issuer: Issuer) -> None:
     old, issuer.authority = issuer.authority, issue("mine")
     issuer.sign()
 

@@ -96,7 +96,7 @@ def test_second_object_that_a_cr_pretends_to_be_is_not_written_to() -> None:
         found_cr({"_shop_example_com_basket": CR})
 
 
-def test_another_object_is_reported_about_only_where_it_was_read() -> None:
+def test_condition_of_another_object_needs_the_whole_object() -> None:
     named_cr = part("plugin_utils.cr").named_cr
     assert named_cr(CR) == {"apiVersion": "shop.example.com/v1", "kind": "Basket", **META}
     nothings: list[Any] = [{}, "m", {"metadata": {}}, [CR]]
@@ -105,7 +105,7 @@ def test_another_object_is_reported_about_only_where_it_was_read() -> None:
             named_cr(nothing)
 
 
-def test_all_that_is_wrong_with_a_report_is_reported_at_once() -> None:
+def test_all_errors_of_a_report_are_reported_at_once() -> None:
     params: Json = {
         "ready": None,
         "reason": "x",

@@ -101,7 +101,7 @@ def test_nothing_is_said_of_pods_that_are_ready() -> None:
     assert pods.is_ready(READY)
 
 
-def test_the_most_telling_comes_first_and_the_rest_is_counted() -> None:
+def test_most_specific_reason_comes_first_and_the_rest_is_counted() -> None:
     creating = [pod(f"web-{i}", waiting("ContainerCreating")) for i in range(2, 4)]
     same = [pod(f"web-{i}", PULL) for i in range(4, 7)]
     found = pods.why_not_ready([*creating, pod(container=PULL), *same])

@@ -198,7 +198,7 @@ def test_map_with_nothing_in_it_comes_back(app: Conversion) -> None:
     assert app.convert(app.convert(new, "v1alpha1"), "v1beta1") == new
 
 
-def test_version_that_no_one_knows_is_named(app: Conversion) -> None:
+def test_unknown_version_is_named(app: Conversion) -> None:
     with pytest.raises(ConversionError, match=r"`v2` of `App`.*`v1alpha1`, `v1beta1`, `v1`"):
         app.convert(OLD, "v2")
 
@@ -211,7 +211,7 @@ def test_more_than_annotations_hold_is_refused(app: Conversion) -> None:
 WRONG = {
     "a rule without a name": ("- to: spec.a", "exactly one of"),
     "two rules in one": ("- {rename: spec.a, wrap: spec.b, to: spec.c}", "`rename` and `wrap`"),
-    "a key nobody knows": ("- {rename: spec.a, too: spec.b, to: spec.c}", "unknown key `too`"),
+    "an unknown key": ("- {rename: spec.a, too: spec.b, to: spec.c}", "unknown key `too`"),
     "no target": ("- rename: spec.a", "`to` is missing"),
     "metadata": ("- {rename: metadata.name, to: spec.a}", "cannot be converted"),
     "all of spec": ("- {rename: spec, to: spec.a}", "name a field in it"),
@@ -257,7 +257,7 @@ def test_wrong_rule_is_reported_with_its_line(tmp_path: Path, rules: str, words:
     assert f"{file}:" in str(caught.value)
 
 
-def test_all_that_is_wrong_is_reported_at_once(tmp_path: Path) -> None:
+def test_all_errors_are_reported_at_once(tmp_path: Path) -> None:
     file = tmp_path / "conversions.yaml"
     file.write_text(
         "- kind: App\n  steps:\n  - {older: v1, newer: v2}\n  - {older: v3, newer: v1}\n- 3\n"

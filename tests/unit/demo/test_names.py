@@ -1,4 +1,4 @@
-"""Two demos at once: the second takes another name, unless it was told which."""
+"""Two demos at once: the second takes another name, unless the user named it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rolecall_dev.demo import DemoProject, RunningDemo
 
 
 class Taken:
-    """Clusters of other demos; what is brought up beside them is told."""
+    """Clusters of other demos; records which one is brought up beside them."""
 
     def __init__(self, *names: str) -> None:
         self.names = names

@@ -28,7 +28,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 async def surroundings(project: Path) -> AsyncIterator[Callable[..., Surroundings]]:
-    """Without a cluster and without kinds, unless told otherwise; ports are free ones."""
+    """Without a cluster and without kinds, unless the test gives some; ports are free ones."""
 
     def made(environment: dict[str, str] | None = None, **settings: Any) -> Surroundings:
         quiet: dict[str, Any] = {

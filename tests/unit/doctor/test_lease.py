@@ -69,7 +69,7 @@ async def test_lease_that_is_as_it_should_be_is_fine(
         ("web-0_1234", "web-0_1234 leads by the Lease ops/web", "with the same flags"),
     ],
 )
-async def test_replicas_that_do_otherwise_are_reported_with_the_way_out(
+async def test_replicas_of_another_mode_are_reported_with_the_way_out(
     holder: str, reported: str, way_out: str
 ) -> None:
     found = await seen(DIVIDED, holder)

@@ -148,7 +148,7 @@ async def test_stock_runs_are_fine_where_they_were_asked_for(surroundings: Made)
     assert seen.state is DiagnosisState.OK
 
 
-async def test_stock_runs_that_no_one_asked_for_have_their_reason(
+async def test_unrequested_stock_runs_have_their_reason(
     surroundings: Made, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.platform", "darwin")

@@ -63,7 +63,7 @@ async def test_fence_closes_by_the_clock_even_while_an_answer_is_awaited(world: 
     assert first.reported == [True, False]
 
 
-async def test_leader_goes_on_when_the_api_server_comes_back_and_no_one_took_the_lease(
+async def test_leader_continues_when_the_api_server_is_back_and_no_replica_took_the_lease(
     world: Replicas,
 ) -> None:
     first = world.start("a")
@@ -183,7 +183,7 @@ async def test_promise_of_the_holder_counts_where_it_is_longer_than_ours(world: 
     assert second.election.may_write()
 
 
-async def test_lease_that_makes_no_sense_ends_no_one_and_no_one_leads(
+async def test_invalid_lease_ends_no_replica_and_elects_none(
     world: Replicas, caplog: pytest.LogCaptureFixture
 ) -> None:
     first = world.start("a")
@@ -212,7 +212,7 @@ class SetClock(VirtualClock):
         return super().now() + timedelta(days=self.looks % 3 - 1)
 
 
-async def test_clock_that_is_set_costs_the_leader_nothing_and_gives_the_lease_to_no_one(
+async def test_changed_clock_neither_ends_the_leader_nor_elects_another(
     world: Replicas,
 ) -> None:
     world.clock = SetClock()

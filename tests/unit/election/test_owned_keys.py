@@ -51,7 +51,7 @@ async def test_what_the_first_list_brought_is_kept_until_it_is_clear_what_is_our
     assert world.left == [key("b")]
 
 
-async def test_run_that_ends_while_its_key_is_handed_over_is_still_reported_of_an_edit() -> None:
+async def test_edit_of_a_key_that_is_handed_over_still_reaches_its_run() -> None:
     world = World()
     world.keys.add(key("b"), Urgency.EDIT, EDIT)
     world.ours = {"b"}

@@ -86,7 +86,7 @@ def test_duration_is_reported_in_whole_seconds_and_is_never_none(
 @pytest.mark.parametrize(
     "lease", [{}, {"spec": None}, {"spec": "x"}, {"spec": {"holderIdentity": None}}]
 )
-def test_lease_without_a_sound_spec_has_no_one_and_promises_nothing(lease: Any) -> None:
+def test_lease_without_a_valid_spec_has_no_holder_and_promises_nothing(lease: Any) -> None:
     assert holder_of(lease) == ""
     assert duration_of(lease) == 0.0
     assert not is_released(lease)

@@ -1,4 +1,4 @@
-"""What an election tells: who leads, when that ends, and why it waits."""
+"""What an election reports: who leads, when that ends, and why it waits."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ async def test_leader_that_released_reports_it_once_and_leads_no_more(world: Rep
     waiting.cancel()
 
 
-async def test_leader_that_paused_releases_without_telling_again(world: Replicas) -> None:
+async def test_leader_that_paused_releases_without_reporting_again(world: Replicas) -> None:
     first = world.start("a")
     await world.pass_time(1)
     first.connection.is_cut = True

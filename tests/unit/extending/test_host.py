@@ -1,4 +1,4 @@
-"""The host tells extensions of turns that ended, and what one of them raises costs nothing."""
+"""The host notifies extensions of ended turns, and survives what one of them raises."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ REPORTED: list[Reported] = []
 
 
 @pytest.fixture(autouse=True)
-def _no_one_reported_yet() -> None:
+def _nothing_reported_yet() -> None:
     REPORTED.clear()
 
 
@@ -145,7 +145,7 @@ async def working(host: Extensions) -> AsyncIterator[None]:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def test_extension_is_reported_of_turns_with_a_run(tmp_path: Path) -> None:
+async def test_extension_is_notified_of_turns_with_a_run(tmp_path: Path) -> None:
     host = host_of([Reported, NotAsked], engine_view(tmp_path, clock=Hurried()))
     async with working(host):
         host.turn_over(TURN, Outcome(why="paused"))

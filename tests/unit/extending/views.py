@@ -19,7 +19,7 @@ from rolecall.supervisor import Supervisor
 
 class NoEvents:
     def record(self, *_: object, **_named: object) -> None:
-        """Nobody reads them."""
+        """Drop it: no test reads Events here."""
 
 
 def engine_view(root: Path, metrics: Sequence[MetricSpec] = (), **more: Any) -> EngineView:

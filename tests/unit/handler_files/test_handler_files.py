@@ -1,4 +1,4 @@
-"""Files of handlers, read as text: what is found, and what is told with its line."""
+"""Files of handlers, read as text: what is found, and what is reported with its line."""
 
 from __future__ import annotations
 

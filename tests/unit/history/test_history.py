@@ -1,4 +1,4 @@
-"""Runs as their folders tell of them, whoever wrote those and however far that came."""
+"""Runs as their folders describe them, whichever engine wrote those and however far that came."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_run_of_a_killed_engine_ended_with_it(tmp_path: Path) -> None:
     assert (found.outcome, found.reason) == ("lost", "ended when the operator stopped")
 
 
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="only Linux tells when it began")
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="only Linux reports when it began")
 def test_a_later_process_with_the_same_number_is_another_engine(tmp_path: Path) -> None:
     run = kept(tmp_path, "1", outcome="running", engine=replace(this_process(), began="1"))
 
@@ -175,7 +175,7 @@ def test_stray_files_are_no_trouble(tmp_path: Path) -> None:
     assert [run.run for run in cr.runs()] == ["1"]
 
 
-def test_run_of_which_there_is_a_folder_only_is_not_reported_as_lost(tmp_path: Path) -> None:
+def test_run_with_only_a_folder_is_not_reported_as_lost(tmp_path: Path) -> None:
     kept(tmp_path, "1")
     (tmp_path / PLACE / "2").mkdir()
 

@@ -13,6 +13,6 @@ are all refused tests nothing, and fails.
 
 Rejected: hypothesis. What it would give is its search for small examples, which takes forty lines here
 (`shrinking.py`); its price is a dependency, a database of examples beside our corpus, and cases that
-cannot be told by a seed and a number. Rejected, too: a coverage-guided fuzzer, since most of what can
+cannot be named by a seed and a number. Rejected, too: a coverage-guided fuzzer, since most of what can
 go wrong here is a wrong meaning, not a new branch.
 """

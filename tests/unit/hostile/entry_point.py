@@ -25,7 +25,7 @@ class BrokenPromiseError(AssertionError):
 
 
 class HungError(BaseException):
-    """A case took too many CPU seconds. Not an `Exception`, so that nobody on the way catches it."""
+    """A case took too many CPU seconds. Not an `Exception`, so that no code on the way catches it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ _LEAST_ACCEPTED = 0.05
 
 @pytest.fixture(autouse=True)
 def no_log() -> Iterator[None]:
-    """Each refusal is logged; nobody reads thousands of them."""
+    """Each refusal would be logged, thousands in all."""
     logging.disable(logging.WARNING)
     yield
     logging.disable(logging.NOTSET)

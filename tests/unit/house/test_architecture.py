@@ -85,5 +85,5 @@ def test_file_that_is_gone_or_stands_twice_is_reported(package: Path) -> None:
     assert "`app.py` is more than one step" in said
 
 
-def test_page_without_a_way_is_reported(package: Path) -> None:
+def test_page_without_a_drawn_way_is_reported(package: Path) -> None:
     assert list(way_faults("nothing", Code(Package(package)))) == ["no way is drawn"]

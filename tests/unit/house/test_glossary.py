@@ -57,16 +57,16 @@ def test_other_words_and_allowed_phrases_are_let_pass(text: str) -> None:
 
 
 MESSAGES = '''
-"""Whoever reads it is told."""
-KEY = "tells"
+"""The stagehand reads it at the desk."""
+KEY = "desk"
 def f():
-    """Nobody."""
-    raise InputError(f"{KEY}: somebody wrote it")  # told
+    """Desk."""
+    raise InputError(f"{KEY}: the teller wrote it")  # desk
 '''
 
 
 def test_messages_are_texts_of_several_words_without_docstrings() -> None:
-    assert list(glossary.messages_in(MESSAGES)) == [": somebody wrote it"]
+    assert list(glossary.messages_in(MESSAGES)) == [": the teller wrote it"]
 
 
 def test_messages_are_read_in_the_engine_and_its_tools() -> None:
@@ -77,7 +77,7 @@ def test_messages_are_read_in_the_engine_and_its_tools() -> None:
         "src/rolecall/d.md",
     ]
     texts = [(name, f"{name}\n{MESSAGES}") for name in names]
-    lines = glossary.faults(glossary.own_messages(texts), [Banned("somebody"), Banned("reported")])
+    lines = glossary.faults(glossary.own_messages(texts), [Banned("teller"), Banned("desk")])
     assert [line.partition(":")[0] for line in lines] == names[:2]
 
 

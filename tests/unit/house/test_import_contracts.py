@@ -47,7 +47,7 @@ def test_only_the_named_room_may_import_the_library() -> None:
     assert faults(OnlyContract, imports, **options) == [("p.ab", "lib")]
 
 
-def test_circle_of_modules_is_reported_once() -> None:
+def test_import_cycle_is_reported_once() -> None:
     circle = (("p.a.x", "p.a.y"), ("p.a.y", "p.a.z"), ("p.a.z", "p.a.x"), ("p.b", "p.a.x"))
     assert faults(CyclesContract, graph(*circle), roots=["p"]) == [("p.a.x", "p.a.y", "p.a.z")]
 

@@ -54,7 +54,7 @@ def test_every_required_collection_is_pinned() -> None:
         assert f'"{name}:{version}"' in lock
 
 
-def test_old_python_is_reported_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_old_python_gets_the_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "version_info", (3, 8, 10))
     monkeypatch.setattr(setup, "find_pythons", dict)
     with pytest.raises(setup.SetupError, match=r"3\.8 is too old") as caught:
@@ -96,7 +96,7 @@ def set_up(clone: Path, asked: str, **environment: str) -> tuple[str, str]:
     return done.stdout, done.stderr
 
 
-def test_python_that_is_not_there_is_reported_with_those_that_are(clone: Path) -> None:
+def test_missing_python_is_reported_with_the_installed_ones(clone: Path) -> None:
     managed = clone / ".pyenv" / "versions" / "mine" / "bin"
     managed.mkdir(parents=True)
     (managed / "python3").symlink_to(Path(sys.executable).resolve())
@@ -164,7 +164,7 @@ def test_environment_of_this_python_is_kept(
     assert (tmp_path / "kept").exists()
 
 
-def test_ansible_core_no_one_knows_is_answered_with_those_that_are_known() -> None:
+def test_unknown_ansible_core_is_answered_with_the_known_ones() -> None:
     with pytest.raises(setup.SetupError, match=r"`2\.17` is not one of 2\.18, 2\.19, 2\.20, 2\.21"):
         setup.core_files("2.17")
 

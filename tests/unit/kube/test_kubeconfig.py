@@ -75,12 +75,12 @@ def test_inline_data_and_options_of_the_cluster_are_read(tmp_path: Path) -> None
         "tls-server-name": "kubernetes",
         "proxy-url": "http://proxy:3128",
     }
-    user = {"username": "me", "password": "secret", "as": "somebody"}
+    user = {"username": "me", "password": "secret", "as": "other-user"}
     login = read_kubeconfig([whole(tmp_path / "config", user, cluster)])
     assert login.ca_data.startswith("-----BEGIN")
     assert (login.insecure, login.tls_server_name) == (True, "kubernetes")
     assert login.proxy_url == "http://proxy:3128"
-    assert login.headers == {"Impersonate-User": "somebody"}
+    assert login.headers == {"Impersonate-User": "other-user"}
     assert "secret" not in repr(login)
 
 

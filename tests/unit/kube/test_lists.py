@@ -36,7 +36,7 @@ async def test_empty_list_may_also_be_null(items: list[Any] | None) -> None:
     assert (page.items, page.next_page) == ([], "")
 
 
-async def test_items_lose_what_no_one_reads() -> None:
+async def test_items_lose_unread_fields() -> None:
     item = {"metadata": {"name": "a", "managedFields": [{"f": {}}]}}
     page = await decode_page(body([item], metadata={}))
     assert page.items[0]["metadata"] == {"name": "a"}
@@ -65,7 +65,7 @@ async def test_others_get_their_turn_while_a_long_list_is_read() -> None:
     assert turns > 50
 
 
-async def test_item_that_no_one_can_read_holds_up_no_other_and_is_named(
+async def test_unreadable_item_holds_up_no_other_and_is_named(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     deep = "[" * 100_000 + "]" * 100_000

@@ -42,7 +42,7 @@ class Hurried(SystemClock):
 
 
 class Gateway:
-    """Says one thing to everything but discovery, as often as it is told to, and then what is right."""
+    """Says one thing to everything but discovery, as often as asked for, and then what is right."""
 
     def __init__(self) -> None:
         self.body = HTML
@@ -216,7 +216,7 @@ async def test_error_event_with_an_odd_code_is_an_error_of_the_cluster(gateway: 
 
 
 @pytest.mark.parametrize("call", [CALLS["get"], CALLS["list"]], ids=["get", "list"])
-async def test_compressed_though_not_asked_for_is_reported(gateway: Gateway, call: Call) -> None:
+async def test_unrequested_compression_is_reported(gateway: Gateway, call: Call) -> None:
     gateway.says(gzip.compress(json.dumps(LIST).encode()), Content_Encoding="gzip")
     with pytest.raises(UnavailableError, match="compressed with `gzip`"):
         await call(gateway.client)

@@ -22,7 +22,7 @@ _PODS = {
 
 
 class Server:
-    """An API server with one pod, which says back what it is told, or what is wrong."""
+    """An API server with one pod, which echoes what it gets, or answers with an error."""
 
     def __init__(self, wrong: bytes = b"", code: int = 101) -> None:
         self.wrong, self.code = wrong, code
@@ -107,7 +107,7 @@ async def test_join_ends_when_our_side_does() -> None:
         await asyncio.wait_for(ended, 10)
 
 
-async def test_what_the_pod_refuses_is_reported() -> None:
+async def test_refusal_by_the_pod_is_reported() -> None:
     server = Server(wrong=b"connection refused")
     async with client_of(server) as client, joined(client) as (_, _, ended):
         with pytest.raises(ClusterError, match="port 8090 of pod `n/p`: connection refused"):

@@ -57,7 +57,7 @@ async def test_half_a_line_at_the_end_is_no_event() -> None:
     assert len(await events_of(event + event[:10], 4096)) == 1
 
 
-async def test_event_of_an_object_that_no_one_can_read_moves_the_stream_on(
+async def test_event_of_an_unreadable_object_moves_the_stream_on(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     deep = "[" * 100_000 + "]" * 100_000

@@ -137,7 +137,7 @@ async def test_whole_chain_and_one_that_ends_at_a_trusted_link_are_accepted(
 ) -> None:
     server = issue("server", MIDDLE, hosts=HERE)
     async with served(server.server_tls(tmp_path, [MIDDLE])) as port:
-        for trusted in (ROOT, MIDDLE):  # as Go does, whoever is named is trusted
+        for trusted in (ROOT, MIDDLE):  # as Go does, each named authority is trusted
             async with client(tmp_path, port, trusted.pem) as one:
                 assert await one.read_path("/version") == {}
 
@@ -281,7 +281,7 @@ def refuse(listening: socket.socket, tls: ssl.SSLContext) -> None:
             ) as refusing:
                 with suppress(ssl.SSLError):
                     refusing.do_handshake()
-                # Whoever closes with a request unread resets the connection, and loses the alert.
+                # A server that closes with a request unread resets the connection, and loses the alert.
                 refusing.shutdown(socket.SHUT_WR)
                 while refusing.recv(4096):
                     pass

@@ -1,4 +1,4 @@
-"""An API server that is not there is told by name and port, not as an object at some address."""
+"""An API server that is not there is reported by name and port, not as an object at some address."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def free_port() -> int:
 
 
 async def said_of(tmp_path: Path, server: str) -> str:
-    """What a read of one object says where nobody answers."""
+    """What a read of one object says where no server answers."""
     cluster = {"server": server, "insecure-skip-tls-verify": True}
     config = {
         "clusters": [{"name": "c", "cluster": cluster}],
@@ -45,7 +45,7 @@ async def test_dead_api_server_is_reported_by_its_address(tmp_path: Path) -> Non
     assert "object at 0x" not in said
 
 
-def test_host_that_no_one_knows_is_reported_by_its_name() -> None:
+def test_unknown_host_is_reported_by_its_name() -> None:
     key: Any = SimpleNamespace(host="nowhere.invalid", port=6443, is_ssl=True, ssl=True)
     failure = aiohttp.ClientConnectorDNSError(key, OSError(-2, "Name or service not known"))
     assert why_unreachable(failure) == "the host name `nowhere.invalid` could not be resolved"

@@ -51,7 +51,7 @@ def test_eight_runs_of_which_each_may_turn_out_stock_have_their_memory_limited()
 
 
 @pytest.mark.usefixtures("pod")
-def test_as_many_runs_may_wait_beside_as_memory_takes_or_as_a_client_says() -> None:
+def test_as_many_runs_may_wait_beside_as_memory_takes_or_as_is_set() -> None:
     assert limits(Settings(), WARM_RUN_BYTES).max_waiting == 16
     asked = Settings(queue=QueueSettings(max_waiting=3))
     assert limits(asked, WARM_RUN_BYTES).max_waiting == 3
@@ -65,7 +65,7 @@ def test_no_stock_run_leaves_its_slot() -> None:
 
 
 @pytest.mark.usefixtures("pod")
-def test_limit_of_a_kind_is_known_as_set_where_a_client_set_it() -> None:
+def test_limit_of_a_kind_is_known_as_set_where_it_is_set() -> None:
     assert limits(Settings(), WARM_RUN_BYTES).set_kinds == frozenset()
     asked = replace(WATCH, max_concurrent_reconciles=1, is_concurrency_set=True)
     found = startup.limits_for(Settings(), [asked], lambda _watch: WARM_RUN_BYTES)
@@ -73,6 +73,6 @@ def test_limit_of_a_kind_is_known_as_set_where_a_client_set_it() -> None:
 
 
 @pytest.mark.usefixtures("pod")
-def test_number_that_a_client_set_is_taken_as_it_is() -> None:
+def test_number_that_is_set_is_used_as_it_is() -> None:
     found = limits(Settings(queue=QueueSettings(max_runs=5)), STOCK_RUN_BYTES)
     assert (found.max_runs, found.memory_bytes) == (5, None)

@@ -1,4 +1,4 @@
-"""Who is told that plays go the stock way, and how."""
+"""Where the engine reports that plays go the stock way."""
 
 from __future__ import annotations
 

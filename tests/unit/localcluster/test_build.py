@@ -32,7 +32,7 @@ chmod +x "$2"
 
 
 class Listener:
-    """Remembers what a build told."""
+    """Records what a build reported."""
 
     def __init__(self) -> None:
         self.said: list[str] = []
@@ -100,7 +100,7 @@ def test_what_others_provide_is_not_built(
     [
         ("write /x/y: no space left on device", "the disk was full", "it continues"),
         ("Get x: dial tcp: lookup proxy: no such host", "could not be downloaded", "GOPROXY"),
-        ("undefined: somebody.Broke", "undefined: somebody.Broke", ""),
+        ("undefined: someone.Broke", "undefined: someone.Broke", ""),
     ],
 )
 def test_failure_names_its_cause_and_leaves_no_program(

@@ -139,7 +139,7 @@ def test_cluster_of_a_demo_that_goes_on_is_not_taken_from_it(
     programs: Programs, wanted: Wanted, kept: bool
 ) -> None:
     layout = recorded(wanted)
-    with a_client_who_claims(layout.folder) as owner:
+    with a_process_that_claims(layout.folder) as owner:
         with pytest.raises(InUseError, match="belongs to a demo or test that is still running"):
             bring_up(replace(wanted, kept=kept), programs(""))
         assert layout.record.exists()
@@ -167,7 +167,7 @@ def recorded(wanted: Wanted) -> Layout:
 
 
 @contextmanager
-def a_client_who_claims(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+def a_process_that_claims(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
     script = (
         "import sys; from pathlib import Path; from rolecall_dev.localcluster.owner import claim;"
         "claim(Path(sys.argv[1])); print('on', flush=True); sys.stdin.read()"

@@ -1,4 +1,4 @@
-"""Programs are found by the marks in their environment, whoever started them, and by nothing else."""
+"""Programs are found by the marks in their environment, and by nothing else."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_cluster_is_abandoned_when_its_owner_is_gone(folder: Path) -> None:
     start(folder)
     owner, birth = (folder / "owner").read_text().split()
     assert int(owner) == os.getpid()
-    # Same number, born at another time: somebody else has it now, or it is of another container.
+    # Same number, born at another time: another process has it now, or it is of another container.
     (folder / "owner").write_text(f"{owner} {birth}9")
     assert not is_abandoned(folder)
     os.close(lock)

@@ -1,4 +1,4 @@
-"""Where programs are looked for, and how the cache tells versions apart."""
+"""Where programs are looked for, and how the cache distinguishes versions."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_versions_come_from_the_pinned_modules() -> None:
     assert all(version.startswith("v") for version in versions.values())
 
 
-def test_api_server_is_reported_its_version() -> None:
+def test_api_server_is_built_with_its_version() -> None:
     apiserver = PROGRAMS[0]
     assert f"version.gitVersion={version_of(apiserver)}" in linker_flags(apiserver)
 

@@ -1,4 +1,4 @@
-"""Whoever logs does it in one way: the module's `_logger`, and fields through `log_fields`."""
+"""All code logs in one way: by the module's `_logger`, and fields through `log_fields`."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def lines_with(pattern: str) -> list[str]:
         r"(?<![\w.])logging\.(debug|info|warning|error|exception|critical)\(",
     ],
 )
-def test_no_one_logs_in_another_way(pattern: str) -> None:
+def test_all_modules_log_one_way(pattern: str) -> None:
     assert lines_with(pattern) == []
 
 

@@ -165,14 +165,14 @@ async def test_recap_of_a_failed_run_is_printed_once(
 
 
 class Clogged(io.StringIO):
-    """A pipe that takes nothing until somebody reads."""
+    """A pipe that takes nothing until it is read."""
 
     def __init__(self) -> None:
         super().__init__()
         self.is_read = threading.Event()
 
     def write(self, text: str) -> int:
-        assert self.is_read.wait(30), "nobody got a turn to read"
+        assert self.is_read.wait(30), "no reader got a turn"
         return super().write(text)
 
 

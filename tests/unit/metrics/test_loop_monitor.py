@@ -1,4 +1,4 @@
-"""Whoever holds the loop is named."""
+"""The monitor names the code that blocks the event loop."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rolecall.metrics import LoopMonitor
 from tests.fixtures.eventually import eventually_async
 
 
-async def test_anyone_who_holds_the_loop_is_named(caplog: pytest.LogCaptureFixture) -> None:
+async def test_code_that_blocks_the_loop_is_named(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.WARNING, "rolecall")
     held: list[float] = []
     beating = asyncio.ensure_future(LoopMonitor(0.05, SystemClock(), held.append).run())

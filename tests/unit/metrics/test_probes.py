@@ -35,7 +35,7 @@ def test_note_is_shown_and_never_fails() -> None:
     assert probe.ask_one("warm") == (200, "ok: plays start slowly")
 
 
-def test_exclusion_of_no_check_is_reported(probe: Probe) -> None:
+def test_exclusion_of_an_unknown_check_is_reported(probe: Probe) -> None:
     _, text = probe.ask_all(exclude=["streams", "nope"], verbose=True)
     assert 'warn: some health checks cannot be excluded: no matches for "nope"' in text
 

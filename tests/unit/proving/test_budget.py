@@ -1,4 +1,4 @@
-"""A budget is a promise: the test ends with it, whatever hangs, and tells what it did not come to."""
+"""A budget is a promise: the test ends with it, whatever hangs, and reports what it did not reach."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ async def passes(_: Case) -> list[CaseProblem]:
 
 
 @pytest.mark.slow
-async def test_case_that_hangs_is_broken_off_and_reported_as_not_reached(
+async def test_hanging_case_is_ended_and_reported_as_not_reached(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trial_cluster = HangingCluster()
@@ -145,7 +145,7 @@ async def test_operator_that_never_starts_ends_with_the_budget(
 
 
 @pytest.mark.slow
-async def test_second_try_that_hangs_is_no_finding_and_is_reported(
+async def test_hanging_second_try_is_not_a_finding_and_is_reported(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tried: list[Case] = []

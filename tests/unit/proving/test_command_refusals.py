@@ -18,7 +18,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     role = next(each for each in read_roles("correct") if each.name == "plain")
     folder = write_project(tmp_path / "project", [role])
     monkeypatch.chdir(folder)
-    # No control plane can be started: whoever would try says so instead of what is expected.
+    # No control plane can be started: a command that tried would say so instead of what is expected.
     monkeypatch.setenv("ROLECALL_CACHE", str(tmp_path / "nothing"))
     monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
     return folder
@@ -78,7 +78,7 @@ def _with_odd_replay(project: Path) -> None:
         (_with_odd_replay, ["--replay", "case.json"], "is not a case of this project"),
     ],
 )
-def test_what_is_not_there_is_reported_and_nothing_is_started(
+def test_missing_file_is_reported_and_nothing_is_started(
     project: Path,
     capsys: pytest.CaptureFixture[str],
     break_it: Callable[[Path], None],

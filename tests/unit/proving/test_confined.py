@@ -1,4 +1,4 @@
-"""What a sample's requests tell of it: which kinds it makes, and whether cases can see each other."""
+"""What a sample's requests reveal of it: which kinds it makes, and whether cases can see each other."""
 
 from __future__ import annotations
 

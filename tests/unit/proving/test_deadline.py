@@ -57,7 +57,7 @@ async def test_cleaning_up_that_hangs_at_each_level_is_broken_off_too() -> None:
     assert left == [3, 2, 1, 0]
 
 
-async def test_anyone_who_is_cancelled_breaks_the_work_off() -> None:
+async def test_cancelled_caller_ends_the_work() -> None:
     began, ended = asyncio.Event(), asyncio.Event()
 
     async def work() -> None:

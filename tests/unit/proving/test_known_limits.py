@@ -1,4 +1,4 @@
-"""A project may accept findings, each with a reason; an entry that accepts nothing is told."""
+"""A project may accept findings, each with a reason; an entry that accepts nothing is reported."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def test_kinds_and_checks_that_are_not_there_are_refused_with_those_that_are(
     assert "there are edits, drift" in text
 
 
-def test_met_limit_is_reported_with_its_reason_and_is_no_finding(tmp_path: Path) -> None:
+def test_met_limit_is_reported_with_its_reason_and_is_not_a_finding(tmp_path: Path) -> None:
     (limit,) = loaded(tmp_path, ENTRY)
     report = ProofReport(limits=[MetLimit(CASE.name, PROBLEM.reported, limit)])
     text = report_text(report)
@@ -181,7 +181,7 @@ def test_met_limit_is_reported_with_its_reason_and_is_no_finding(tmp_path: Path)
     assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("1", "0", "1")
 
 
-def test_limit_that_nothing_meets_any_more_is_reported_with_its_line(tmp_path: Path) -> None:
+def test_unmet_limit_is_reported_with_its_line(tmp_path: Path) -> None:
     (limit,) = loaded(tmp_path, ENTRY)
     line = f"{limit.place}: {limit.shown}"
     text = report_text(ProofReport(limits_not_met=[line]))
@@ -214,7 +214,7 @@ def test_limit_that_nothing_meets_is_a_failure_in_junit(tmp_path: Path) -> None:
 
 
 class NoCluster:
-    """An operator that nobody asks anything."""
+    """An operator that no test asks anything."""
 
     client = None
 

@@ -1,4 +1,4 @@
-"""Of which objects the owner is taken away: those that the CR owns, and nobody else does."""
+"""Which objects lose their owner: those that only the CR owns."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_object_that_the_cr_owns_is_stripped_of_its_owner(monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("owners", [(), (OTHERS,), (OURS, OTHERS)])
-def test_object_of_no_one_or_of_others_as_well_is_not(
+def test_object_without_an_owner_or_with_others_is_not(
     monkeypatch: pytest.MonkeyPatch, owners: tuple[dict[str, str], ...]
 ) -> None:
     assert reported(monkeypatch, *owners) == ["ConfigMap/a deleted"]

@@ -32,7 +32,7 @@ def test_finding_is_reported_with_its_task_its_difference_and_how_to_try_it_agai
     assert "rolecall test --replay .rolecall-test/01.json" in text
 
 
-def test_what_was_not_reached_is_reported() -> None:
+def test_unreached_cases_are_reported() -> None:
     assert "Site/blog: edits: spec.size" in report_text(
         ProofReport(not_reached=["Site/blog: edits: spec.size"])
     )

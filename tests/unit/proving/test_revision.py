@@ -10,7 +10,7 @@ import pytest
 from rolecall.errors import InputError
 from rolecall_dev.proving.samples import extracted, full_revision
 
-_WHO = ("-c", "user.name=somebody", "-c", "user.email=somebody@example.com")
+_WHO = ("-c", "user.name=stranger", "-c", "user.email=stranger@example.com")
 
 
 def git(folder: Path, *arguments: str) -> str:

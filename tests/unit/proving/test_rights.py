@@ -39,7 +39,7 @@ def test_request_needs_one_right(method: str, path: str, right: Right) -> None:
         ("may not patch sites.shop.example.com/status", STATUS),
     ],
 )
-def test_text_that_reports_of_it_names_it(text: str, right: Right) -> None:
+def test_text_about_a_right_names_it(text: str, right: Right) -> None:
     assert names_right(text, right)
 
 
@@ -53,7 +53,7 @@ def test_text_that_reports_of_it_names_it(text: str, right: Right) -> None:
         ("cannot patch sites", STATUS),
     ],
 )
-def test_text_that_reports_of_something_else_does_not(text: str, right: Right) -> None:
+def test_text_about_something_else_does_not(text: str, right: Right) -> None:
     assert not names_right(text, right)
 
 

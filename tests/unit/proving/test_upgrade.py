@@ -65,7 +65,7 @@ def outcome(before: Workload, after: Workload, fresh: Workload) -> Rollouts:
     )
 
 
-def test_pods_that_go_on_are_not_reported() -> None:
+def test_pods_that_keep_running_are_not_reported() -> None:
     same = Workload({"image": "a"}, "1")
     assert not needless_restarts(outcome(same, same, same))
     assert not wanted_restarts(outcome(same, same, same))

@@ -1,4 +1,4 @@
-"""What becomes of objects that were there before the role wrote them, and that nobody owns."""
+"""What becomes of objects that were there before the role wrote them, and that have no owner."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ async def write(
     body: object = None,
     **headers: str,
 ) -> Json:
-    """What the play is told."""
+    """What the play gets as answer."""
     data = json.dumps({"data": {"a": "b"}} if body is None else body).encode()
     kind = MERGE if method == "PATCH" else "application/json"
     async with play.request(
@@ -117,7 +117,7 @@ async def test_annotations_that_are_the_tie_are_all_that_is_wanted(opened: OpenR
     ("target", "name"),
     [(OWN, "ConfigMap made"), (OTHER, "ConfigMap other/made"), (NODE, "Node made")],
 )
-async def test_object_that_no_one_owns_is_named_on_the_cr_once(
+async def test_object_without_an_owner_is_named_on_the_cr_once(
     opened: OpenRun, target: str, name: str
 ) -> None:
     async with opened(stored()) as play:
@@ -153,7 +153,7 @@ async def test_event_names_five_objects_and_counts_the_others(
     assert end in message
 
 
-async def test_what_was_reported_is_forgotten_when_there_is_too_much_of_it(
+async def test_reports_are_forgotten_when_there_are_too_many(
     opened: OpenRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(adoption, "_REMEMBERED", 2)
@@ -237,7 +237,7 @@ async def cut(request: Received) -> None:
     ],
     ids=["403", "409", "201", "a page", "cut"],
 )
-async def test_adoption_that_fails_or_breaks_off_is_reported_and_the_write_stays_good(
+async def test_failed_adoption_is_reported_and_the_write_succeeds(
     opened: OpenRun, refuse: Callable[[Received], Awaitable[None]]
 ) -> None:
     there = stored()

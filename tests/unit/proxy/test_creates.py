@@ -110,7 +110,7 @@ async def test_cluster_scoped_kind_that_discovery_does_not_show_gets_annotations
     assert sent_metadata(arrived) == {"annotations": MARKS}
 
 
-async def test_protobuf_without_a_known_kind_gets_its_owner_and_no_one_is_reported(
+async def test_protobuf_without_a_known_kind_gets_its_owner_and_no_dependent_is_reported(
     play: Play,
 ) -> None:
     play.upstream.say = lambda request: answer(

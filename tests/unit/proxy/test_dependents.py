@@ -45,7 +45,7 @@ def item(uid: str = UID, **annotations: str) -> Json:
 def reported(
     text: str, size: int, resource: Resource = SECRET, namespace: str = "prod"
 ) -> list[Any]:
-    """What was told after an answer that came in pieces of this size."""
+    """What was reported after an answer that came in pieces of this size."""
     sink = Reported()
     search = DependentFinder(sink).search_for(credential(), resource, namespace)
     assert search is not None
@@ -94,7 +94,7 @@ def test_list_over_all_namespaces_shows_both_ties() -> None:
     assert sorted(reported(text, 99, namespace="")) == [("Secret", False, ""), ("Secret", True, "")]
 
 
-def test_what_was_reported_is_not_looked_for_again() -> None:
+def test_reported_dependent_is_not_searched_again() -> None:
     dependents = DependentFinder(Reported())
     search = dependents.search_for(credential(), SECRET, "prod")
     assert search is not None
@@ -142,7 +142,7 @@ def test_events_are_never_followed_and_a_kind_of_that_name_elsewhere_is(group: s
     assert DependentFinder(Reported()).search_for(credential(), other, "prod") is not None
 
 
-def test_created_kind_is_reported_each_time_and_not_where_no_one_follows_it() -> None:
+def test_created_kind_is_reported_each_time_and_only_to_followers() -> None:
     sink = Reported()
     finder = DependentFinder(sink)
     for _ in range(2):
@@ -152,7 +152,7 @@ def test_created_kind_is_reported_each_time_and_not_where_no_one_follows_it() ->
     assert sink.dependents == [("Secret", False, "prod")] * 2 + [("Node", False, "")]
 
 
-def test_what_was_reported_is_forgotten_when_there_is_too_much_of_it(
+def test_reports_are_forgotten_when_there_are_too_many(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(dependent_finder, "_REMEMBERED", 2)

@@ -35,7 +35,7 @@ class ManualClock:
 
 
 def document(target: str) -> dict[str, Any]:
-    """What the API server says, which tells what it was asked for."""
+    """The answer of the API server, which names what it was asked for."""
     return {"target": target, "resources": []}
 
 

@@ -41,7 +41,7 @@ def test_identity_is_read_in_either_alphabet(alphabet: bytes) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "unused", "%%%", "bnVsbA==", "W10=", "eyJhIjoxfQ==", "é"])
-def test_what_is_no_identity_names_no_one(text: str) -> None:
+def test_invalid_identity_names_no_cr(text: str) -> None:
     assert decode_identity(text) is None
 
 
@@ -135,7 +135,7 @@ def test_identity_of_any_length_is_read_without_its_padding(length: int) -> None
     assert decode_identity(encode_identity(named).rstrip("=")) == named
 
 
-def test_identity_without_a_namespace_is_cluster_scoped_and_with_more_in_it_is_no_one() -> None:
+def test_identity_without_a_namespace_is_cluster_scoped_and_with_more_fields_is_invalid() -> None:
     fields = {**owner().reference()}
     encoded = base64.b64encode(json.dumps(fields).encode()).decode()
     assert decode_identity(encoded) == owner(namespace="")

@@ -1,4 +1,4 @@
-"""What a play is told when something that is no API server answers in its place."""
+"""What a play gets when something that is not an API server answers in its place."""
 
 from __future__ import annotations
 

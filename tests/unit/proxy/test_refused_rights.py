@@ -1,4 +1,4 @@
-"""A failed task is told the right that it lacked: only its own, and only where it was refused one."""
+"""A failed task names the right that it lacked: only its own, and only where it was refused one."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_first_refusal_that_the_task_repeats_is_reported() -> None:
     assert "`shop`" in reported
 
 
-def test_answer_that_was_streamed_or_is_no_text_reports_nothing() -> None:
+def test_streamed_or_binary_answer_reports_nothing() -> None:
     rights = RefusedRights()
     rights.note(None)
     rights.note(SENTENCE)

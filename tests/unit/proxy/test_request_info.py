@@ -105,7 +105,7 @@ def test_about_no_resource(path: str) -> None:
         ("/api/%252e%252e%252fx", True),
         ("/api/..%252fx", True),
         ("/api/%25252e%25252e/x", True),
-        ("/api/%" + "25" * 50 + "2e/x", True),  # nobody means that
+        ("/api/%" + "25" * 50 + "2e/x", True),  # no client means that
         ("/api/..x/a..b", False),
         ("/api/.../x", False),
         ("/api/a%5cb", False),

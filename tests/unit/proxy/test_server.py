@@ -118,7 +118,7 @@ async def test_each_request_is_a_line_of_the_debug_log(
     }
 
 
-async def test_who_has_no_credential_and_who_leaves_the_path_reach_no_one(play: Play) -> None:
+async def test_request_without_a_credential_or_out_of_the_path_is_not_forwarded(play: Play) -> None:
     async with (
         aiohttp.ClientSession() as stranger,
         stranger.get(play.url.with_user(None).with_path("/api/v1/pods")) as response,

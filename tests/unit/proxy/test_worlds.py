@@ -101,7 +101,7 @@ async def test_request_without_a_body_has_an_empty_one_and_is_json(tmp_path: Pat
     assert not asked.is_protobuf
 
 
-async def test_world_is_reported_of_streams_and_not_asked_for_discovery(tmp_path: Path) -> None:
+async def test_world_is_notified_of_streams_and_not_asked_for_discovery(tmp_path: Path) -> None:
     world = Noting()
     async with planning(tmp_path, world) as play:
         headers = {"Connection": "Upgrade", "Upgrade": "SPDY/3.1"}
@@ -114,7 +114,7 @@ async def test_world_is_reported_of_streams_and_not_asked_for_discovery(tmp_path
 
 
 @pytest.mark.parametrize(("cr", "settings"), [(app(uid=""), {}), (app(), {"inject_owner": False})])
-async def test_what_gets_no_owner_is_reported_to_the_world(
+async def test_object_that_gets_no_owner_is_reported_to_the_world(
     tmp_path: Path, cr: Json, settings: dict[str, Any]
 ) -> None:
     world = Noting()

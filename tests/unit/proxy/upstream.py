@@ -1,4 +1,4 @@
-"""A tiny API server: says what a test tells it to say, byte by byte where that matters."""
+"""A tiny API server: answers what a test gives it, byte by byte where that matters."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ async def _read(
 
 @dataclass
 class Reported:
-    """What the proxy told about dependents, and on CRs."""
+    """What the proxy reported about dependents, and on CRs."""
 
     dependents: list[Any] = field(default_factory=list)
     own_writes: list[Any] = field(default_factory=list)
@@ -238,7 +238,7 @@ async def play_of(
 
 
 def tls_of_a_server(folder: Path) -> ssl.SSLContext:
-    """TLS with a certificate that nobody vouches for."""
+    """TLS with a certificate that no authority signed."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "upstream")])
     now = datetime.now(UTC)

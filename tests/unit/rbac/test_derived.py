@@ -135,7 +135,7 @@ def test_unknown_kind_is_guessed_and_reported(tmp_path: Path) -> None:
         "rolecall.operator.report: {cr: '{{ found }}', status: {a: 1}}",
     ],
 )
-def test_what_cannot_be_read_is_reported_with_its_place(tmp_path: Path, task: str) -> None:
+def test_unreadable_file_is_reported_with_its_place(tmp_path: Path, task: str) -> None:
     found = derived(tmp_path, f"- {task}\n")
     assert rights(found) == set()
     assert any("roles/memcached/tasks/main.yml:1: " in note for note in found.notes)

@@ -1,4 +1,4 @@
-"""`rolecall rbac` writes what is needed, and `--check` tells more and less than that."""
+"""`rolecall rbac` writes what is needed, and `--check` reports more and less than that."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_kind_can_still_be_added_to_a_written_role(project: Path) -> None:
     assert main(["rbac", "--check"]) == 0
 
 
-def test_right_that_no_one_needs_is_named_with_its_rule(
+def test_unneeded_right_is_named_with_its_rule(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     role = yaml.safe_load(ROLE.read_text())
@@ -132,7 +132,7 @@ def test_right_that_a_role_cannot_grant_is_missing_where_only_a_role_has_it(
     assert said in capsys.readouterr().out
 
 
-def test_cluster_role_of_a_project_that_had_none_is_reported_to_be_bound(
+def test_first_cluster_role_of_a_project_is_reported_to_be_bound(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     add_task(project, "StorageClass", "storage.k8s.io/v1")
@@ -155,7 +155,7 @@ def test_project_whose_rights_are_cluster_wide_keeps_them_in_one_cluster_role(
     ("scope", "reach"),
     [("cluster", "all namespaces"), ("namespace", "the namespaces where the Role is bound")],
 )
-def test_command_in_pods_is_reported_to_be_near_to_admin(
+def test_right_to_exec_is_reported_as_close_to_admin(
     project: Path, capsys: pytest.CaptureFixture[str], scope: str, reach: str
 ) -> None:
     tasks = project / "roles" / "memcached" / "tasks" / "apply.yml"

@@ -1,4 +1,4 @@
-"""An API server of a few kinds, which can be told to say something else in place of an answer."""
+"""An API server of a few kinds, which can be made to say something else in place of an answer."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class SmallServer:
         self.address = ""
 
     def has_happened(self, plural: str, event: str, document: Json) -> None:
-        """Tell whoever watches, and whoever lists later: a stream may end with the word on its way."""
+        """Send it to watches, and keep it for later lists: a stream may end before it arrives."""
         name = document["metadata"]["name"]
         others = [each for each in self.objects[plural] if each["metadata"]["name"] != name]
         self.objects[plural] = others if event == "DELETED" else [*others, document]

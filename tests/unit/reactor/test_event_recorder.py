@@ -22,7 +22,7 @@ CR = {"apiVersion": "demo.example.com/v1", "kind": "App", "metadata": metadata("
 
 
 class Server:
-    """Keeps Events; fails as told."""
+    """Keeps Events; fails as the test wants."""
 
     def __init__(self) -> None:
         self.events: dict[str, dict[str, Any]] = {}
@@ -81,7 +81,7 @@ async def test_event_is_posted_by_the_right_under_which_it_was_recorded() -> Non
     assert server.hands == {"by a turn": hand, "by the replica": None}
 
 
-async def test_event_reports_about_whom_and_from_whom() -> None:
+async def test_event_names_its_object_and_its_reporter() -> None:
     server, clock = Server(), VirtualClock()
     async with posting(server, clock) as events:
         record(events)

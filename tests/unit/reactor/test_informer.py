@@ -34,7 +34,7 @@ def item(name: str, version: str = "1") -> dict[str, Any]:
 
 
 class Server:
-    """Answers as told, in order; what is not told about does not end."""
+    """Gives the scripted answers, in order; a call without one does not end."""
 
     def __init__(self, lists: list[Any], watches: list[Any]) -> None:
         self.lists, self.watches = lists, watches
@@ -64,7 +64,7 @@ class Server:
 
 
 class Reported:
-    """A handler that writes down what it is told."""
+    """A handler that records its calls."""
 
     wants_metadata_only = False
 
@@ -208,7 +208,7 @@ async def test_server_that_hangs_up_at_once_is_not_called_in_a_rush() -> None:
 
 
 async def test_store_that_was_set_back_is_noticed_before_a_stream_is_taken_up_again() -> None:
-    """A watch from a version that is not reached yet is accepted, and tells nothing."""
+    """A watch from a version that is not reached yet is accepted, and sends nothing."""
     reported, clock = Reported(), VirtualClock()
     server = Server([[[]], *[("7", [[item("a")]])] * 5], [[UnavailableError("reset")], [...]])
     server.version = "7"
@@ -226,9 +226,7 @@ async def test_bookmark_of_an_older_version_is_not_believed() -> None:
         assert reported.story == ["list", "complete", "list", "a", "complete"]
 
 
-async def test_list_of_a_server_that_lags_is_asked_for_again_and_nothing_of_it_is_reported() -> (
-    None
-):
+async def test_list_of_a_lagging_server_is_requested_again_and_not_reported() -> None:
     reported, clock = Reported(), VirtualClock()
     lagging, caught_up = ("9", [[item("old")]]), ("12", [[item("a")]])
     server = Server([[[]], lagging, lagging, caught_up], [[GONE], [...]])

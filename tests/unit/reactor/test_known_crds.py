@@ -36,7 +36,7 @@ def test_change_is_reported_by_group_and_only_once() -> None:
     assert story == ["changed demo.example.com"] * 2
 
 
-def test_crd_that_went_is_reported_whether_watched_or_found_missing() -> None:
+def test_deleted_crd_is_reported_whether_watched_or_found_missing() -> None:
     story, crds = reported_crds()
     lists(crds, crd("apps.demo.example.com"), crd("volumes.other.example.com"))
     story.clear()

@@ -20,7 +20,7 @@ ADDED, MODIFIED, DELETED = "ADDED", "MODIFIED", "DELETED"
 
 
 class Crs:
-    """All CRs of a watch, told by hand."""
+    """All CRs of a watch, reported by hand."""
 
     def __init__(self, **fields: Any) -> None:
         self.keys, self.roll, self.states = Keys(), Roll(), list[SyncState]()
@@ -230,7 +230,7 @@ def test_trouble_that_passes_does_not_change_how_the_watch_stands(crs: Crs) -> N
 
 
 def test_kind_that_is_found_missing_again_is_reported_again(crs: Crs) -> None:
-    """Discovery may still know it a moment later: whoever awaits it has to begin anew each time."""
+    """Discovery may still know it a moment later: who awaits it has to begin anew each time."""
     crs.known.on_trouble(NoSuchKindError(APP))
     crs.known.on_trouble(NoSuchKindError(APP))
     assert crs.states == [SyncState.NO_SUCH_KIND, SyncState.NO_SUCH_KIND]

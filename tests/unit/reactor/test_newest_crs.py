@@ -71,7 +71,7 @@ def test_object_that_changed_while_its_key_waits_is_the_newer_one(stream: Stream
     assert stream.reports(edit, label) == label.object
 
 
-def test_event_that_brings_no_one_keeps_nothing(stream: Stream) -> None:
+def test_event_that_enqueues_no_cr_keeps_nothing(stream: Stream) -> None:
     assert stream.reports(event(generation=1, resourceVersion="2")) is None
 
 

@@ -1,4 +1,4 @@
-"""Streams that bring nonsense, and bugs of our own: nothing ends for good, and it is told why."""
+"""Streams that bring nonsense, and bugs of our own: nothing ends for good, and the log says why."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ async def test_server_that_says_nonsense_to_everything_ends_nothing(
             assert world.restarts == []
 
 
-async def test_bug_while_a_list_comes_is_reported_and_the_list_comes_again(
+async def test_bug_during_a_list_is_reported_and_the_list_is_repeated(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with opened(tmp_path, BrokenKeys(1)) as world:
@@ -139,7 +139,7 @@ async def test_bug_while_a_list_comes_is_reported_and_the_list_comes_again(
         assert "ZeroDivisionError" in caplog.text
 
 
-async def test_bug_while_an_event_comes_is_reported_and_what_it_said_is_listed(
+async def test_bug_during_an_event_is_reported_and_its_object_is_listed(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with opened(tmp_path, keys := BrokenKeys(0)) as world:

@@ -9,7 +9,7 @@ from rolecall.reactor.own_writes import OwnWrites
 
 @pytest.fixture
 def own() -> OwnWrites:
-    """Versions 2, 3 and 5 are ours; 4 is somebody else's."""
+    """Versions 2, 3 and 5 are ours; 4 is another client's."""
     own = OwnWrites()
     for version, before in (("2", "1"), ("3", "2"), ("5", "4")):
         own.note("u", version, before)
@@ -39,7 +39,7 @@ def test_write_that_changed_nothing_is_not_one(own: OwnWrites) -> None:
     assert not own.made_all_since("u", "3", "5")
 
 
-def test_write_on_top_of_no_one_knows_what_begins_no_chain(own: OwnWrites) -> None:
+def test_write_on_an_unknown_version_begins_no_chain(own: OwnWrites) -> None:
     own.note("u", "6")
     assert own.made("u", "6")
     assert not own.made_all_since("u", "", "6")

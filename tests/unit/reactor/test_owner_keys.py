@@ -68,7 +68,7 @@ def test_annotations_name_the_owner(kind: str, value: str, keys: list[Key]) -> N
     assert list(keys_of(annotated(kind, value), [BY_ANNOTATION])) == keys
 
 
-def test_ways_that_no_one_asked_for_do_not_count() -> None:
+def test_only_requested_ways_count() -> None:
     owned = metadata(ownerReferences=[reference("demo.example.com/v1", "App")])
     assert list(keys_of(owned, [BY_ANNOTATION])) == []
     assert list(keys_of(annotated("App.demo.example.com", "x/a"), [BY_REFERENCE])) == []

@@ -1,4 +1,4 @@
-"""Whoever keeps what the cluster serves in mind is told when that changes."""
+"""Caches of what the cluster serves are notified when that changes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, cast
 from rolecall.reactor import Reactor
 
 
-def test_anyone_who_asked_is_reported_of_kinds_that_come_change_and_go() -> None:
+def test_subscribers_are_notified_of_kinds_that_come_change_and_go() -> None:
     reported: list[str] = []
     nothing = cast(Any, None)  # no stream is started
     report = [lambda: reported.append("kinds"), lambda: reported.append("kinds too")]

@@ -64,9 +64,9 @@ class ClusterContract:
 
     async def test_absent_object_is_not_found(self, shop: Shop) -> None:
         with pytest.raises(NotFoundError):
-            await shop.get("nobody")
+            await shop.get("missing")
         with pytest.raises(NotFoundError):
-            await shop.patch({"status": {"x": 1}}, "nobody", "status")
+            await shop.patch({"status": {"x": 1}}, "missing", "status")
 
     async def test_patch_with_an_old_version_is_a_conflict(self, shop: Shop) -> None:
         old = (await shop.create())["metadata"]["resourceVersion"]

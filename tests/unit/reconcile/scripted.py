@@ -138,7 +138,7 @@ class ScriptedAccess:
 
 @dataclass
 class RecordedEvents:
-    """An `EventRecorder`: keeps what it was told."""
+    """An `EventRecorder`: records its calls."""
 
     reported: list[tuple[str, str, str]] = field(default_factory=list)
 
@@ -154,7 +154,7 @@ class RecordedEvents:
 
 @dataclass
 class RecordedTelemetry:
-    """A `Telemetry`: keeps what it was told."""
+    """A `Telemetry`: records its calls."""
 
     turns: list[str] = field(default_factory=list)
     runs: list[bool] = field(default_factory=list)
@@ -185,7 +185,7 @@ class RecordedTelemetry:
 
 @dataclass
 class RecordedPlays:
-    """A `PlayLog`: keeps what it was told."""
+    """A `PlayLog`: records its calls."""
 
     events: list[tuple[str, int]] = field(default_factory=list)
     recaps: list[tuple[Key, RunResult]] = field(default_factory=list)

@@ -124,7 +124,7 @@ async def long_run(setting: Setting) -> AsyncIterator[tuple[LongRun, asyncio.Tas
 
 
 class Followers(NoFollowers):
-    """Of turns, as a test wants to be told of them."""
+    """Of turns, as a test wants to follow them."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""What is told of a turn that is over."""
+"""What is reported of a turn that is over."""
 
 from __future__ import annotations
 

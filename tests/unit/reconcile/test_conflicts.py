@@ -1,4 +1,4 @@
-"""Others write while we do: nothing of theirs is lost, and the wrong object is told nothing."""
+"""Others write while we do: nothing of theirs is lost, and the wrong object gets no status."""
 
 from __future__ import annotations
 

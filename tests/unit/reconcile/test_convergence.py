@@ -17,7 +17,7 @@ def cr_of(generation: int = 1, uid: str = "u1") -> dict[str, Any]:
 
 
 def after(*runs: tuple[str, ...]) -> tuple[Convergence, str | None]:
-    """What is told after runs that changed these tasks."""
+    """What is reported after runs that changed these tasks."""
     convergence, reported = Convergence(), None
     for changed in runs:
         reported = convergence.observe(KEY, cr_of(), changed, 0.0)

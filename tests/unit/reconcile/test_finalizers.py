@@ -190,7 +190,7 @@ async def test_object_that_went_while_its_finalizer_was_taken_off_is_gone(
     assert (await setting.turn()).forget
 
 
-async def test_webhook_that_keeps_our_finalizer_off_is_reported_of(
+async def test_webhook_that_rejects_our_finalizer_is_reported(
     holding_setting: Setting, fake: FakeCluster
 ) -> None:
     setting = holding_setting

@@ -1,4 +1,4 @@
-"""A run in flight: what status and Events tell of it, when, and that this is in nobody's way."""
+"""A run in flight: what status and Events report of it, when, and that this delays no other work."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ async def test_write_that_fails_does_not_fail_the_run(
     assert (await setting.reported("Successful"))[0] == "True"
 
 
-async def test_bug_in_telling_does_not_fail_the_run(
+async def test_bug_in_reporting_does_not_fail_the_run(
     setting: Setting, fake: FakeCluster, clock: VirtualClock
 ) -> None:
     async with long_run(setting) as (run, turn):

@@ -84,7 +84,7 @@ async def test_object_goes_on_when_the_annotation_is_removed(setting: Setting) -
     assert setting.events.reasons == ["Paused", "Resumed", "Succeeded"]
     assert setting.events.reported[1] == ("Normal", "Resumed", "Resumed")
     await setting.turn()
-    assert setting.events.reasons == ["Paused", "Resumed", "Succeeded"], "it is told once"
+    assert setting.events.reasons == ["Paused", "Resumed", "Succeeded"], "it is reported once"
 
 
 async def test_any_other_value_does_not_pause(setting: Setting) -> None:

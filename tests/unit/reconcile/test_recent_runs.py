@@ -51,7 +51,7 @@ async def test_change_long_after_a_run_does_not_wait(setting: Setting, clock: Vi
 
 
 @pytest.mark.parametrize("urgency", [each for each in Urgency if each is not DEPENDENT])
-async def test_anyone_who_else_asks_does_not_wait(setting: Setting, urgency: Urgency) -> None:
+async def test_other_urgencies_do_not_wait(setting: Setting, urgency: Urgency) -> None:
     await setting.shop.create()
     await setting.turn()
 

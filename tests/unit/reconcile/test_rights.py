@@ -76,7 +76,7 @@ async def test_key_of_another_replica_leaves_the_queue_and_never_comes_back(
         assert (queue.waiting(), queue.delayed(), queue.in_hand()) == ([], [], [])
 
 
-async def test_lost_run_is_frozen_and_ended_reported_nowhere_and_not_tried_again(
+async def test_lost_run_is_frozen_ended_not_reported_and_not_retried(
     setting: Setting, clock: VirtualClock
 ) -> None:
     await setting.shop.create()
@@ -125,7 +125,7 @@ async def test_run_whose_shard_is_handed_over_ends_as_cancelled_and_says_so(
         await clock.advance(1.0)
 
         setting.reconciler.end_runs_of(lambda _: True, "its shard is handed over")
-        hands.is_ours = False  # no turn begins any more, but this one may tell
+        hands.is_ours = False  # no turn begins any more, but this one may report
         await clock.advance(10.0)
 
         _, _, message = await setting.reported("Running")

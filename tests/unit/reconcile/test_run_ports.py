@@ -39,7 +39,7 @@ class RecordedSlots:
 
 @dataclass
 class RecordedHooks(NoHooks):
-    """`TurnHooks` that keep what they were told, and skip where they were told to."""
+    """`TurnHooks` that record their calls, and skip where the test wants it."""
 
     why: str = ""
     asked: list[TurnView] = field(default_factory=list)

@@ -144,7 +144,7 @@ async def test_huge_messages_are_bounded(setting: Setting) -> None:
 
 
 async def test_absent_object_is_forgotten(setting: Setting) -> None:
-    assert await setting.turn("nobody") == Outcome(forget=True)
+    assert await setting.turn("missing") == Outcome(forget=True)
 
 
 async def test_missing_spec_is_an_empty_one_where_status_is_not_managed(

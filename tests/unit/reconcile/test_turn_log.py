@@ -61,7 +61,7 @@ async def test_debug_says_why_a_turn_began_and_why_nothing_ran(
     caplog.set_level(logging.DEBUG, "rolecall")
     async with working(setting) as queue:
         queue.add(setting.key(), Urgency.EDIT, EDIT)
-        queue.add(setting.key("nobody"), Urgency.PERIOD)
+        queue.add(setting.key("missing"), Urgency.PERIOD)
         await clock.advance(1.0)
     said = [(record.message, fields_of(record)) for record in caplog.records]
     reported = [
@@ -71,5 +71,5 @@ async def test_debug_says_why_a_turn_began_and_why_nothing_ran(
     ]
     assert ("reconcile begins", "a", "edit") in reported
     assert ("reconcile ends, nothing ran", "a", "paused") in reported
-    assert ("reconcile ends, nothing ran", "nobody", "the object is gone") in reported
+    assert ("reconcile ends, nothing ran", "missing", "the object is gone") in reported
     assert any(fields.get("next_in_s", 0) > 1000 for _, fields in said)

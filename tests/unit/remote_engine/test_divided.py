@@ -80,7 +80,7 @@ def test_who_may_not_list_the_crs_says_the_namespace(cluster: FakeCluster) -> No
     assert asked(cluster) == ["web-0", "web-1"]
 
 
-def test_shard_of_the_dead_is_said_to_be_no_one(cluster: FakeCluster) -> None:
+def test_shard_of_a_dead_replica_is_reported_without_a_holder(cluster: FakeCluster) -> None:
     held = {"web-0": REST, "web-1": [SHOP]}
     cluster.objects["leases"] = shard_leases(COUNT, held, ended=["web-1"])
     said = rolecall(cluster, "status", "website/shop")
@@ -147,7 +147,7 @@ def test_overview_is_put_together_of_what_each_pod_knows(cluster: FakeCluster) -
     assert "2 engines of operator ops/web divide the CRs: web-0, web-1" in said.stderr
 
 
-def test_what_no_pod_reports_is_unknown_and_that_is_said(cluster: FakeCluster) -> None:
+def test_state_that_no_pod_reports_is_shown_as_unknown(cluster: FakeCluster) -> None:
     cluster.pods_say = {
         "web-0": state("web-0", shop=("web-1", "unknown"), blog=("web-0", "failed"))
     }

@@ -199,7 +199,7 @@ def test_bytes_of_a_pod_do_not_steer_the_terminal(cluster: FakeCluster, channel:
     assert "\\u001b]0;title\\u0007" in rest and "a\\u000db" in rest
 
 
-def test_stop_reports_the_pod_who_asks(cluster: FakeCluster) -> None:
+def test_stop_passes_the_name_of_the_user_to_the_pod(cluster: FakeCluster) -> None:
     """In the pod, the user is the operator's."""
     said = rolecall(cluster, "stop", "website/shop", "--run=47", USER="jane")
     assert said.returncode == 0, said.stderr

@@ -119,7 +119,7 @@ def test_missing_sample_is_found(checkout: Path) -> None:
     assert list(tool.disagreements(checkout)) == ["config/samples/mapping.yaml: is missing"]
 
 
-def test_wider_crd_breaks_no_one(checkout: Path) -> None:
+def test_wider_crd_breaks_no_user(checkout: Path) -> None:
     old, new = crd(checkout), crd(checkout)
     spec = new["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
     spec["properties"]["size"]["maximum"] += 1

@@ -64,7 +64,7 @@ def test_mappings_of_which_one_has_the_better_claim_do_not_collide(
     assert prefix_owner([first, second], second) == ""
 
 
-def test_loser_takes_the_prefix_from_no_one() -> None:
+def test_loser_does_not_block_the_prefix() -> None:
     first = mapping("first", second=1, headers={"x": "1"})
     loser = mapping("loser", second=2, headers={"y": "1"})
     third = mapping("third", second=3, headers={"x": "2", "y": "1"})

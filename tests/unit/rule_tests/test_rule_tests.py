@@ -83,7 +83,7 @@ GOOD = """\
       expect: {rule: 1, message: 2 of 1}
 - table: _shelf_refusals
   cases:
-    - name: all refusals are told
+    - name: all refusals are reported
       vars: {shelf_size: 10}
       facts: {books: []}
       expect: [{reason: TooLarge, message: no shelf has 10 places}, {reason: Empty}]
@@ -150,7 +150,7 @@ BAD = """\
 """
 
 
-def test_what_is_not_as_expected_is_reported_with_its_line_and_rule(
+def test_unexpected_result_is_reported_with_its_line_and_rule(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, lines = _tried(project, BAD, capsys)
@@ -197,7 +197,7 @@ def test_role_without_cases_is_named(project: Path) -> None:
         run_rule_tests(project, ["attic"], SystemClock())
 
 
-def test_project_without_cases_is_reported_where_they_go(tmp_path: Path) -> None:
+def test_project_without_cases_says_where_they_go(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no role of this folder has a rules_test\.yml"):
         run_rule_tests(tmp_path, [], SystemClock())
 

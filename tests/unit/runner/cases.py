@@ -75,7 +75,7 @@ def prepared_run(request: RunRequest | None = None, role_play: Path | None = Non
 
 
 class Reported:
-    """A fold that is told events one by one, and numbers them."""
+    """A fold that gets events one by one, and numbers them."""
 
     def __init__(
         self, redactor: Redactor | None = None, prepared: PreparedRun | None = None
@@ -85,12 +85,12 @@ class Reported:
         self._counter = 0
 
     def event(self, name: str, stdout: str = "", **data: Any) -> Reported:
-        """Tell the next event."""
+        """Add the next event."""
         self._counter += 1
         return self.numbered(self._counter, name, stdout, **data)
 
     def numbered(self, counter: int, name: str, stdout: str = "", **data: Any) -> Reported:
-        """Tell an event with a number of its own."""
+        """Add an event with a number of its own."""
         taken = self.fold.add(
             {
                 "event": name,
@@ -106,7 +106,7 @@ class Reported:
         return self
 
     def failed(self, task: str, msg: Any = "boom", **data: Any) -> Reported:
-        """Tell that a task failed."""
+        """Add the failure of a task."""
         fields = {
             "task": task,
             "task_path": "/project/roles/app/tasks/main.yml:3",
@@ -116,7 +116,7 @@ class Reported:
         return self.event("runner_on_failed", **(fields | data))
 
     def stats(self, **rows: Any) -> Reported:
-        """Tell the recap."""
+        """Add the recap."""
         rows = {name: {"localhost": row} for name, row in rows.items() if isinstance(row, int)} | {
             name: row for name, row in rows.items() if not isinstance(row, int)
         }

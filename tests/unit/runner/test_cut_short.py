@@ -16,7 +16,7 @@ _ROLE = """\
 - name: stop here
   ansible.builtin.meta: end_play
   when: stops
-- name: tell handlers
+- name: notify handlers
   meta: flush_handlers
 - name: end_play is only a word here
   debug:

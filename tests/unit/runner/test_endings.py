@@ -109,7 +109,7 @@ def test_a_reason_stays_short_and_keeps_its_place() -> None:
 
 
 def test_failures_before_the_end_are_not_claimed_without_a_recap() -> None:
-    # Whether something rescued them, only the recap would tell.
+    # Whether something rescued them, only the recap would show.
     assert Reported().failed("a").result(1, "[ERROR]: x").failures == ()
 
 
@@ -178,7 +178,7 @@ def test_a_task_that_a_limit_ended_is_one_line_of_bounded_length() -> None:
     ("seconds", "text"),
     [(6.0, "6 s"), (0.5, "0.5 s"), (90.0, "1m30s"), (3600.0, "1h"), (5400.0, "1h30m"), (60, "1m")],
 )
-def test_a_limit_is_reported_as_people_say_it(seconds: float, text: str) -> None:
+def test_time_limit_is_reported_in_readable_units(seconds: float, text: str) -> None:
     limits = TimeLimits(no_progress_timeout_s=seconds)
     assert limits.next_end(0.0, 0.0) == (seconds, Ending.NO_PROGRESS, f"no output for {text}")
 

@@ -31,7 +31,7 @@ def partial(uuid: str, name: str, data: dict[str, Any]) -> dict[str, Any]:
 
 
 def spoken() -> str:
-    """The output of a play with these events, and a line of somebody else."""
+    """The output of a play with these events, and a line of another program."""
     words = [
         f"{marker({'uuid': f'uuid-{at}'})}{said}{marker({})}"
         for at, (_, _, said) in enumerate(EVENTS)
@@ -129,7 +129,7 @@ def test_value_is_masked_where_an_event_quotes_json_that_holds_it(tmp_path: Path
     assert recorded.events[1].data["res"]["msg"] == f'it is "{MASK}"'
 
 
-def test_run_goes_on_and_reports_the_loss_where_a_client_removed_its_events(
+def test_run_goes_on_and_reports_the_loss_when_its_events_were_removed(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.WARNING)

@@ -175,7 +175,7 @@ def test_report_that_does_not_ask_for_a_run_leaves_it_to_the_next_that_does() ->
     assert reported.result().requeue_after_s == 10.0
 
 
-def test_report_whose_period_no_one_can_read_fails_the_run_by_its_own_name() -> None:
+def test_report_with_an_invalid_period_fails_the_run_by_its_own_name() -> None:
     reported = (
         Reported().event("runner_on_ok", task_action=REPORT, res={"censored": "x"}).stats(ok=1)
     )
@@ -188,7 +188,7 @@ def test_failure_report_fails_in_the_name_of_the_task_that_it_reports() -> None:
     )
     reported.event(
         "runner_on_failed",
-        task="tell why",
+        task="report why",
         task_action="rolecall.operator.report_failure",
         task_path="/x/a.yml:9",
         res={"msg": "in good words"},

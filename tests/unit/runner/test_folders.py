@@ -54,7 +54,7 @@ def test_a_link_in_the_way_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may give folders away")
-def test_a_folder_that_another_client_made_before_us_is_refused(tmp_path: Path) -> None:
+def test_folder_that_another_program_made_before_us_is_refused(tmp_path: Path) -> None:
     root = tmp_path / "root"
     root.mkdir()
     os.chown(root, 12345, 12345)

@@ -1,4 +1,4 @@
-"""What Ansible prints and says of roles for 2.18, in its own words, and the way out that is told."""
+"""What Ansible prints and says of roles for 2.18, in its own words, and the way out."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_warning_of_2_19_names_the_condition_and_not_where_its_value_is_from() -
 
 
 @pytest.mark.parametrize("stdout", ["", "ok: [localhost]", "Conditional result", "[WARNING]: x"])
-def test_other_output_reports_of_no_condition(stdout: str) -> None:
+def test_other_output_reports_no_condition(stdout: str) -> None:
     assert list(broken_conditionals(stdout)) == []
 
 

@@ -52,7 +52,7 @@ def test_only_old_leftovers_of_plays_are_swept(tmp_path: Path) -> None:
         tmp_path / "ansible_command_payload_new": 1,
         tmp_path / "rolecall-run-old": 3,
         tmp_path / "k8srcp-discovery.json": 3,
-        tmp_path / "somebody-elses": 3,
+        tmp_path / "of-another-program": 3,
         ansibles / "ansible-tmp-old": 3,
         ansibles / "ansible-local-old": 3,
         ansibles / "ansible-tmp-new": 1,
@@ -68,7 +68,7 @@ def test_only_old_leftovers_of_plays_are_swept(tmp_path: Path) -> None:
         "ansible_command_payload_new",
         "ansible-tmp-new",
         "k8srcp-discovery.json",
-        "somebody-elses",
+        "of-another-program",
     }
 
 

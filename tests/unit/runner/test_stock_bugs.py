@@ -1,4 +1,4 @@
-"""A bug of ours in a run's thread must reach whoever waits for the run."""
+"""A bug of ours in a run's thread must reach the caller that waits for the run."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from rolecall.runner.warm.fingerprint import Fingerprint
 
 
 class SteppedClock(SystemClock):
-    """Stands still unless told."""
+    """Stands still unless a test moves it."""
 
     def __init__(self) -> None:
         self._now_s = 1000.0
@@ -23,7 +23,7 @@ class SteppedClock(SystemClock):
 
 
 class FakeHost:
-    """A host as `Hosts` sees it; serves at once unless its start is told to fail."""
+    """A host as `Hosts` sees it; serves at once unless its start is made to fail."""
 
     next_fails: ClassVar[str] = ""
     next_is_lasting: ClassVar[bool] = False

@@ -12,7 +12,7 @@ from rolecall.runner.warm.proof.groups import CaseGroup, GroupOutcome
 
 
 class Compared(BothWays):
-    """Runs nothing: each warm run ends as it is told, each stock run well."""
+    """Runs nothing: each warm run ends as the test wants, each stock run well."""
 
     def __init__(self, folder: Path, endings: list[Ending]) -> None:
         super().__init__(Assignment("mark", folder), self._at_once)

@@ -1,4 +1,4 @@
-"""What a proof tells of two runs that are not the same."""
+"""What a proof reports of two runs that are not the same."""
 
 from __future__ import annotations
 

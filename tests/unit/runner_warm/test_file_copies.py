@@ -1,4 +1,4 @@
-"""Whoever loads a file gets data of its own, as from Ansible's copies."""
+"""Each caller that loads a file gets data of its own, as from Ansible's copies."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_file_that_changed_on_disk_is_as_it_was_first_loaded(loading: Loading) -
     assert loading.load() == first
 
 
-def test_anyone_who_asks_for_no_copy_shares_it_with_all_that_follow(loading: Loading) -> None:
+def test_callers_without_a_copy_share_the_loaded_data(loading: Loading) -> None:
     mine = loading.load()
     shared = loading.load(unsafe=True)
     shared["c"] = 2

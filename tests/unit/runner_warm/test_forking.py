@@ -16,7 +16,7 @@ from rolecall_warm.forking import ThreadsError, check_threads, fork
 
 @contextmanager
 def another_thread() -> Iterator[None]:
-    """One that waits until it is told to go."""
+    """One that waits until the test releases it."""
     over, begun = threading.Event(), threading.Event()
 
     def wait() -> None:

@@ -47,7 +47,7 @@ class Collection:
 
 
 @pytest.mark.parametrize("looks", [1, 2])
-def test_kind_that_is_gone_is_reported_as_not_served_also_where_old_documents_come_first(
+def test_deleted_kind_is_reported_as_not_served_also_where_old_documents_come_first(
     looks: int,
 ) -> None:
     assert Collection(looks).find() == {"api_found": False, "resources": []}
@@ -76,7 +76,7 @@ def test_it_looks_no_further_where_the_server_contradicts_itself() -> None:
         (500, b"404 page not found\n", False),
     ],
 )
-def test_status_reports_a_missing_object_from_a_missing_kind(
+def test_status_distinguishes_a_missing_object_from_a_missing_kind(
     status: int, body: Any, *, is_so: bool
 ) -> None:
     assert is_about_the_kind(RefusedError(status, body)) == is_so

@@ -1,4 +1,4 @@
-"""Keywords of tasks, copied and checked our way and Ansible's: nobody can tell which it was."""
+"""Keywords of tasks, copied and checked our way and Ansible's: the results are the same."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ TASKS: dict[str, dict[str, Any]] = {
 }
 WRONG: dict[str, dict[str, Any]] = {
     "no number": {"retries": "many"},
-    "undefined": {"ignore_errors": "{{ nobody }}"},
+    "undefined": {"ignore_errors": "{{ missing }}"},
     "no truth": {"run_once": "perhaps"},
 }
 

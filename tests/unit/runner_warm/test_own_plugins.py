@@ -61,7 +61,7 @@ def _write(folder: Path, name: str) -> Path:
 
 def test_plugin_of_ansibles_own_is_found_without_a_search(kind: Kind) -> None:
     assert kind.path("ini") == "ini.py"
-    assert kind.path("nobody") == "nowhere"
+    assert kind.path("missing") == "nowhere"
     assert kind.searched == 0
 
 

@@ -14,7 +14,7 @@ from rolecall_warm.hooks.parsed_files import ParsedFiles
 
 
 class Parsing:
-    """A loader's `load` that tells how often it parsed, and what it says then."""
+    """A loader's `load` that counts how often it parsed, and what it says then."""
 
     def __init__(self) -> None:
         self.count = 0

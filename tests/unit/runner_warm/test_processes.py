@@ -43,7 +43,7 @@ def test_killing_a_tree_leaves_nothing_of_it() -> None:
     eventually(lambda: all(processes.is_zombie(pid) for pid in found))
 
 
-def test_pidfd_of_who_has_ended_hits_no_one() -> None:
+def test_pidfd_of_an_ended_process_signals_no_other() -> None:
     process = subprocess.Popen(["true"])
     pidfd = os.pidfd_open(process.pid)
     process.wait()

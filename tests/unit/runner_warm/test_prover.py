@@ -1,4 +1,4 @@
-"""When the engine proves, what it remembers, and what it tells."""
+"""When the engine proves, what it remembers, and what it reports."""
 
 from __future__ import annotations
 

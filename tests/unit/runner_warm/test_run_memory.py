@@ -149,7 +149,7 @@ def test_proxies_are_asked_for_again_when_the_environment_changed(
     proxies = Proxies(getproxies)
     monkeypatch.setenv("http_proxy", "http://a")
     first = proxies.take()
-    first["http"] = "changed by whoever got it"
+    first["http"] = "changed by the caller"
     assert proxies.take() == {"http": "http://a"}
     assert asked == ["http://a"]
     monkeypatch.setenv("http_proxy", "http://b")

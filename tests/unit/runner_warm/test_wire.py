@@ -60,7 +60,7 @@ def test_nonsense_is_refused() -> None:
             wire.receive(theirs)
 
 
-def test_report_line_reports_when_no_one_holds_it() -> None:
+def test_report_channel_ends_with_its_last_writer() -> None:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with theirs:
         wire.report(ours, {"r": "begin"})

@@ -37,7 +37,7 @@ def test_comments_in_the_crd_stay(kind: Path) -> None:
     assert set(before.splitlines()) <= set(CRD.read_text().splitlines())
 
 
-def test_watch_stays_one_and_the_person_is_reported_why(
+def test_watch_stays_one_and_the_user_sees_why(
     kind: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = (kind / "watches.yaml").read_text()

@@ -117,7 +117,7 @@ def test_kind_of_two_groups_is_named_with_its_group(
     assert problems_of_check() == []
 
 
-def test_project_of_the_sdk_is_reported_what_its_dockerfile_lacks(
+def test_project_of_the_sdk_is_warned_of_what_its_dockerfile_lacks(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     shutil.copytree(SDK_PROJECT, folder, dirs_exist_ok=True)

@@ -63,7 +63,7 @@ def test_same_work_in_two_namespaces_leaves_the_same() -> None:
         ("5 snapshots are there", "6 snapshots are there", False),
     ],
 )
-def test_how_long_something_took_is_no_difference_where_a_sentence_reports_it(
+def test_duration_in_a_sentence_is_not_a_difference(
     one: str, other: str, *, is_alike: bool
 ) -> None:
     difference = reported(([cr("u", message=one)], "case-1"), ([cr("u", message=other)], "case-1"))

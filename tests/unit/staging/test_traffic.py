@@ -24,7 +24,7 @@ def test_same_request_in_another_namespace_has_the_same_mark() -> None:
     assert note(one).mark == note(other, path=PODS.replace("case-1", "case-2")).mark
 
 
-def test_repeated_request_is_reported_from_the_first() -> None:
+def test_repeated_request_is_distinguished_from_the_first() -> None:
     traffic = Traffic(NAMESPACE)
     assert [note(traffic).mark.occurrence for _ in range(3)] == [1, 2, 3]
 

@@ -1,4 +1,4 @@
-"""What a schema drops, noticed in answers, forgotten after some minutes, told once."""
+"""What a schema drops, noticed in answers, forgotten after some minutes, reported once."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_fields_are_reported_together_and_once_for_each_kind(
     assert dropped(caplog) == ["`status.conditions[].ansibleResult`, `status.phase`"] * 2
 
 
-def test_answer_that_drops_nothing_is_reported_by_no_one(caplog: pytest.LogCaptureFixture) -> None:
+def test_answer_that_drops_nothing_is_not_reported(caplog: pytest.LogCaptureFixture) -> None:
     fields = PrunedFields(VirtualClock())
 
     fields.compare(APP, status(READY), status({**READY, "defaulted": 1}))

@@ -67,7 +67,7 @@ async def test_conflict_is_solved_from_what_is_there_now() -> None:
     assert types == ["Healthy", "Ready", "Running"]
 
 
-async def test_write_of_a_client_who_wrote_something_else_costs_no_further_read() -> None:
+async def test_unrelated_write_of_another_client_costs_no_further_read() -> None:
     setting = Setting(FakeCluster())
     stale = await setting.shop.create()
     await setting.shop.patch({"status": {"phase": "up"}}, subresource="status")
@@ -85,7 +85,7 @@ async def test_write_of_a_client_who_wrote_something_else_costs_no_further_read(
 
 
 async def test_where_each_version_counts_a_write_is_noted_with_the_version_before_it() -> None:
-    """Else the event of our write would look like somebody else's, and bring the key."""
+    """Else the event of our write would look like another client's, and enqueue the key."""
     cluster = FakeCluster()
     notes: list[tuple[str, str, str]] = []
     shop = Shop(cluster, APP, "default")
@@ -115,7 +115,7 @@ async def test_edit_that_came_in_between_is_never_written_over() -> None:
 
 
 def refuses(*verbs: str) -> Intruder:
-    """RBAC of somebody who thought of other verbs."""
+    """RBAC that allows other verbs."""
 
     async def refuse(verb: str, subresource: str) -> None:
         if verb in verbs:

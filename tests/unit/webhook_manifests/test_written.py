@@ -101,7 +101,7 @@ def test_rights_are_those_for_what_is_reported_and_no_more() -> None:
     assert container["env"] == [{"name": "ROLECALL_WEBHOOK_SERVICE", "value": "shop-webhooks"}]
 
 
-def test_cert_manager_is_reported_of_every_webhook() -> None:
+def test_cert_manager_injects_its_authority_into_every_webhook() -> None:
     kind = KindCrd("example.com", "Shop", "shops")
     asked = Webhook(is_mutating=True, group="example.com", version="v1", kind="Shop")
     names = OverlayNames("shop-", "shop-system")

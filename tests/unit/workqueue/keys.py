@@ -30,7 +30,7 @@ def queue_of(
 
 
 async def take_name(queue: Queue) -> str:
-    """Take a key, put it down at once, and tell its name."""
+    """Take a key, put it down at once, and return its name."""
     turn = await queue.take()
     queue.done(turn.key)
     return turn.key.name

@@ -85,5 +85,5 @@ async def test_key_that_goes_at_once_waits_for_no_backoff_and_begins_a_new_one()
 
 
 @pytest.mark.parametrize("reported", REPORTED, ids=str)
-def test_what_people_read_as_a_cause_is_documented(reported: Cause) -> None:
+def test_each_displayed_cause_is_documented(reported: Cause) -> None:
     assert f"`{reported}`" in DOCUMENTED

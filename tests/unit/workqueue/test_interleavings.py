@@ -97,7 +97,7 @@ class QueueAndWorkers:
             self.workers.remove(worker)
             turn, taken_at = worker.result()
             due = {deadline for deadline in self.deadlines[turn.key] if deadline <= taken_at}
-            assert turn.key in self.owed or due, f"{turn.key} came out though nobody asked"
+            assert turn.key in self.owed or due, f"{turn.key} came out though it was not enqueued"
             self.check_cause(turn)
             self.owed.discard(turn.key)
             self.deadlines[turn.key] -= due

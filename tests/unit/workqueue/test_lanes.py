@@ -113,7 +113,7 @@ def test_key_is_reported_with_its_namespace_where_it_has_one() -> None:
     assert [str(key("web")), str(Key(APP, "", "web"))] == ["App default/web", "App web"]
 
 
-def test_kind_that_no_one_gave_a_limit_has_one_key_in_hand() -> None:
+def test_kind_without_a_limit_has_one_key_in_hand() -> None:
     slots = RunSlots(Limits(max_runs=5, per_kind={}))
     assert slots.has_room(APP)
 

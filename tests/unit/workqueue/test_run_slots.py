@@ -156,7 +156,7 @@ async def test_no_run_leaves_its_slot_where_none_may_wait() -> None:
     await runs.close()
 
 
-async def test_limit_of_a_kind_that_a_client_set_counts_runs_that_wait() -> None:
+async def test_explicit_limit_of_a_kind_counts_waiting_runs() -> None:
     runs = Runs(max_runs=4, max_waiting=MANY, set_kinds={APP}, per_kind=1)
     await runs.add("a", "b")
     await runs.add("v", "w", gvk=VOLUME)
@@ -198,14 +198,14 @@ async def test_run_that_wakes_goes_on_after_the_queue_was_closed() -> None:
     await runs.close()
 
 
-async def test_waking_twice_and_waiting_again_in_line_confuse_no_one() -> None:
+async def test_waking_twice_and_waiting_again_in_line_do_no_harm() -> None:
     runs = Runs(max_runs=1, max_waiting=MANY)
     await runs.add("a", "b")
     await runs.wait(key("a"))
     await runs.wake(key("a"))
     await runs.wait(key("a"))
     await runs.end(key("b"))
-    assert runs.names == [], "it waits again, and nobody gives it a slot"
+    assert runs.names == [], "it waits again, and gets no slot"
     await runs.wake(key("a"))
     assert runs.names == ["a"]
     await runs.close()
@@ -232,7 +232,7 @@ async def test_no_interleaving_gives_out_too_many_slots_or_forgets_a_run(seed: i
     while runs.computing or runs.waiting or runs.in_line:
         for chosen in [*runs.waiting]:
             await runs.wake(chosen)
-        assert runs.computing, "all stand in line, and nobody goes on"
+        assert runs.computing, "all stand in line, and none goes on"
         await runs.end(runs.computing[0])
         check(runs)
     await runs.close()

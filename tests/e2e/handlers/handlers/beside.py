@@ -16,5 +16,5 @@ async def tick(logger: Any, **_: Any) -> None:
 
 @kopf.daemon("besides", cancellation_timeout=0.5)
 def stubborn(**_: Any) -> None:
-    """In a thread, which nobody can end."""
+    """In a thread, which cannot be ended."""
     threading.Event().wait()

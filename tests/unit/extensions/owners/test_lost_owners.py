@@ -202,7 +202,7 @@ async def test_object_of_an_earlier_cr_with_the_same_name_is_not_taken(tmp_path:
 @pytest.mark.parametrize(
     "made",
     [
-        pytest.param({"uid": "another"}, id="made anew by somebody"),
+        pytest.param({"uid": "another"}, id="made anew by a user"),
         pytest.param({"uid": "uid-made", "deletionTimestamp": "now"}, id="on its way out"),
         pytest.param({"uid": "uid-made", "ownerReferences": [{"uid": "x"}]}, id="of another"),
         pytest.param(
@@ -238,7 +238,7 @@ async def test_finalizer_run_gives_nothing_an_owner(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("failure", [ConflictError, NotFoundError])
-async def test_a_client_who_was_faster_is_left_alone_and_the_next_run_looks_again(
+async def test_write_of_a_faster_client_stays_and_the_next_run_looks_again(
     tmp_path: Path, failure: type[ConflictError]
 ) -> None:
     cluster = Cluster(refuses=failure("no", code=409, target=Target("patch")))

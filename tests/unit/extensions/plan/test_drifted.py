@@ -60,7 +60,7 @@ def test_observed_cr_reports_whether_a_run_would_change_anything(
     }
 
 
-def test_plan_counts_as_known_where_no_one_says_otherwise() -> None:
+def test_plan_counts_as_known_by_default() -> None:
     assert Observed(1, "x", 3).status == "True"
 
 

@@ -29,7 +29,7 @@ SOMETHING = Drift(2, ("Deployment shop/web.spec.replicas", "ConfigMap shop/x (cr
 
 @dataclass
 class ScriptedDrift:
-    """A `DriftFinder` that finds what it was told to."""
+    """A `DriftFinder` that finds what the test gave it."""
 
     drift: Drift = field(default_factory=Drift)
     asked: list[str] = field(default_factory=list)
@@ -216,7 +216,7 @@ async def test_engine_that_operates_leaves_the_word_of_one_that_observes_alone(
     assert (await setting.reported("Drifted"))[0] == "True"
 
 
-async def test_cr_that_this_engine_observed_again_is_reported_of_its_next_run(
+async def test_cr_that_this_engine_observed_reports_its_next_run(
     setting: Setting,
 ) -> None:
     finder, shop = ScriptedDrift(SOMETHING), setting.shop
@@ -231,7 +231,7 @@ async def test_cr_that_this_engine_observed_again_is_reported_of_its_next_run(
 
 @dataclass
 class Planning(ScriptedDrift):
-    """Plans for as long as nobody ends it; a `RunHandle` of its own."""
+    """Plans until it is ended; a `RunHandle` of its own."""
 
     began: asyncio.Event = field(default_factory=asyncio.Event)
     ended: asyncio.Event = field(default_factory=asyncio.Event)

@@ -186,7 +186,7 @@ async def test_object_whose_kind_is_not_served_for_a_moment_is_not_forgotten() -
 
 
 async def test_object_that_is_written_or_made_anew_meanwhile_stays() -> None:
-    """Each deletion is bound to what was looked at, so that whoever writes it then wins."""
+    """Each deletion is bound to the version that was read, so that a later write wins."""
     it = world(Prune(good_runs=1), "x", "y")
     await it.run("x", "y")
     asked_for: list[tuple[str, dict[str, str]]] = []

@@ -70,7 +70,7 @@ def named(**versions: str) -> ReadsOfKey:
     return ReadsOfKey(versions, seen={("a", name): seen for name, seen in versions.items()})
 
 
-def test_change_brings_anyone_who_read_it_by_name() -> None:
+def test_change_enqueues_readers_by_name() -> None:
     world = World()
     world.readers.put(ONE, named(word="1"))
     world.readers.put(OTHER, named(another="1"))
@@ -148,7 +148,7 @@ def test_object_with_status_and_no_generation_is_asked_for_whole() -> None:
     assert world.event("MODIFIED", thing("word", "3") | {"kind": "Service", "spec": {}}) != []
 
 
-def test_readers_forget_anyone_who_is_gone() -> None:
+def test_readers_forget_deleted_crs() -> None:
     world = World()
     world.readers.put(ONE, named(word="1"))
     world.readers.put(ONE, None)

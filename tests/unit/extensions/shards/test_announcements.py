@@ -1,4 +1,4 @@
-"""What shards tell of themselves: in a view, and in the log."""
+"""What shards report of themselves: in a view, and in the log."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.unit.extensions.shards.model.model_world import ELECTION, ID, LEASE_S
 from tests.unit.extensions.shards.worlds import begun, held, reported
 
 
-def test_view_reports_who_has_what_and_what_no_one_has() -> None:
+def test_view_reports_holders_and_shards_without_one() -> None:
     async def story(world: ModelWorld) -> None:
         first, second = await begun(world, "a", "b")
         view = first.election.view()

@@ -63,7 +63,7 @@ def test_another_version_with_our_mark_is_ours_within_the_deadline_only() -> Non
 
 
 @pytest.mark.parametrize("change", [{"count": 3}, {"holder": "b_u"}])
-def test_lease_that_others_cannot_report_to_be_ours_is_lost(change: dict[str, Any]) -> None:
+def test_lease_that_others_cannot_recognize_as_ours_is_lost(change: dict[str, Any]) -> None:
     taken = Taken()
     spec = {**taken.stored.lease["spec"], "holderIdentity": change.get("holder", "a_t")}
     changed = replace(taken.stored, lease={**taken.stored.lease, "spec": spec}, **change)
@@ -88,7 +88,7 @@ def test_take_that_arrives_after_the_deadline_is_not_believed() -> None:
     assert not taken.claims.by_shard
 
 
-def test_take_that_another_client_was_faster_than_is_given_up() -> None:
+def test_take_after_a_faster_replica_is_given_up() -> None:
     taken = Taken(is_answered=False)
     other = replace(taken.free, lease=with_version(taken.free.lease, "9"))
     assert taken.listed(other, 101.0) == set()

@@ -14,7 +14,7 @@ def metrics() -> EngineMetrics:
     return EngineMetrics("1.2", more=SHARD_METRICS)
 
 
-def test_anyone_who_has_a_shard_counts_as_one_that_leads(metrics: EngineMetrics) -> None:
+def test_replica_with_a_shard_counts_as_leading(metrics: EngineMetrics) -> None:
     figures = [ShardFigures(64, held=22, unheld=3, members=2)]
     counts = ShardCounts(metrics)
     counts.show(lambda: figures[-1], "app")

@@ -116,7 +116,7 @@ def test_nonsense_in_what_a_member_says_of_itself_is_read_as_something_small(
         *("app-shard-²", "app-member-", "app-member-A_b", "app", "other-shard-00", ""),
     ],
 )
-def test_lease_of_another_name_is_no_one(name: str) -> None:
+def test_lease_of_another_name_has_no_holder(name: str) -> None:
     lease = {**shard(), "metadata": {"name": name}}
     listed = read_leases([lease, {}, {"metadata": None}], NAMING)
     assert (listed.members, listed.shards) == ({}, {})

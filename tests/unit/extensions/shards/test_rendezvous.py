@@ -18,7 +18,7 @@ def test_answer_is_the_same_in_each_process_and_each_order() -> None:
     assert [winner_of(shard, three.items())[-1] for shard in range(8)] == list("12100002")
 
 
-def test_no_one_wins_where_no_one_is() -> None:
+def test_no_replica_wins_where_none_is() -> None:
     assert winners(2, {}) == {0: "", 1: ""}
 
 

@@ -1,4 +1,4 @@
-"""Who is told that nobody has a shard, and how."""
+"""How a shard without a holder is reported, and where."""
 
 from __future__ import annotations
 
@@ -71,10 +71,10 @@ async def test_other_replicas_say_nothing_but_in_their_metrics_and_notes() -> No
     )
 
 
-async def test_anyone_who_comes_to_hold_the_lowest_shard_in_a_gap_reports_of_it() -> None:
+async def test_new_holder_of_the_lowest_shard_reports_an_open_gap() -> None:
     replica = Replica()
-    no_one = seen([], [], dict.fromkeys(range(4), 30.0))
-    await replica.looks(no_one, seen([0], [], {1: 32.0, 2: 32.0, 3: 32.0}))
+    unheld = seen([], [], dict.fromkeys(range(4), 30.0))
+    await replica.looks(unheld, seen([0], [], {1: 32.0, 2: 32.0, 3: 32.0}))
     assert [what for what, _ in replica.said] == ["Warning ShardsUnheld"]
 
 

@@ -165,7 +165,7 @@ def test_hand_of_an_earlier_time_stays_void_when_the_same_replica_takes_the_shar
     reported(story)
 
 
-def test_engine_is_reported_at_the_deadline_that_its_shards_are_lost() -> None:
+def test_engine_is_notified_at_the_deadline_that_its_shards_are_lost() -> None:
     async def story(world: ModelWorld) -> None:
         (only,) = await begun(world, "a")
         only.faults.cut = True

@@ -10,7 +10,7 @@ from rolecall.extensions.shards.singletons import SingletonWork
 
 
 class Work:
-    """Counts how often it began, and goes on until it is cancelled or told to fail."""
+    """Counts how often it began, and goes on until it is cancelled or made to fail."""
 
     def __init__(self) -> None:
         self.begun = 0
@@ -63,7 +63,7 @@ async def test_work_that_came_to_its_end_is_not_done_twice_while_the_shard_stays
     await asyncio.gather(running, return_exceptions=True)
 
 
-async def test_work_that_fails_says_so_to_anyone_who_keeps_it_running() -> None:
+async def test_failed_work_raises_to_its_caller() -> None:
     singletons, work = SingletonWork(), Work()
     work.error = ValueError("no")
     work.ends.set()

@@ -50,7 +50,7 @@ class Api:
 
 
 class MemoryStore:
-    """Keeps parts, over restarts of whoever writes them."""
+    """Keeps parts, over restarts of their writer."""
 
     def __init__(self) -> None:
         self.parts: dict[int, bytes] = {}

@@ -83,7 +83,7 @@ async def test_a_config_map_of_another_client_is_left_alone(
     assert len(caplog.records) == 1
 
 
-async def test_without_the_right_it_is_reported_with_the_way_out(
+async def test_missing_right_is_reported_with_the_way_out(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     api = Api()

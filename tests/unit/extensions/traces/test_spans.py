@@ -155,7 +155,7 @@ def test_turn_that_is_not_sampled_makes_no_span_below_it() -> None:
     assert Traced(sampler=ALWAYS_OFF).make(ended(request("get", "web"))) == {}
 
 
-def test_run_of_which_no_one_noted_requests_is_a_span_all_the_same() -> None:
+def test_run_without_recorded_requests_is_a_span_all_the_same() -> None:
     turn = ended()
     trail = replace(turn.outcome.trail, followed=NOT_FOLLOWED)  # type: ignore[type-var]
     turn = replace(turn, outcome=replace(turn.outcome, trail=trail))

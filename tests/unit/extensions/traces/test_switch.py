@@ -1,4 +1,4 @@
-"""Traces are off unless somebody asks for them, and say why where there can be none."""
+"""Traces are off by default, and say why where there can be none."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def opened(**environment: str) -> TurnTraces | None:
         {**ASKED, "OTEL_TRACES_EXPORTER": "none"},
     ],
 )
-def test_no_one_asked_so_there_are_none(
+def test_traces_are_off_by_default(
     environment: dict[str, str], caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.DEBUG):
@@ -73,7 +73,7 @@ def test_library_that_refuses_a_setting_costs_the_traces_alone(
     assert "Invalid timeout" in caplog.text
 
 
-def test_place_is_reported_without_what_is_secret_in_it(
+def test_endpoint_is_reported_without_secrets(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(ENDPOINT, ASKED[ENDPOINT])

@@ -120,7 +120,7 @@ def test_two_engines_on_one_folder_lose_nothing(
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"at": 1}', "null", "NaN", "\0", "[" * 10000])
-def test_line_that_no_one_understands_is_as_if_it_were_not_there(tmp_path: Path, text: str) -> None:
+def test_invalid_line_is_ignored(tmp_path: Path, text: str) -> None:
     UsageLedger(tmp_path).add([(SHOP, RUN)], NOON)
     (file,) = (tmp_path / USAGE_FOLDER).glob("*.jsonl")
     file.write_text(f"{text}\n{file.read_text()}")

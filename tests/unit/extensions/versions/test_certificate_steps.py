@@ -26,7 +26,7 @@ DAY = timedelta(days=1)
 
 @dataclass
 class World:
-    """A Secret, what the API server was told, and replicas that may stop after any step."""
+    """A Secret, what was published to the API server, and replicas that may stop after any step."""
 
     now: datetime = NOW
     secret: dict[str, bytes] | None = None
@@ -136,7 +136,7 @@ def test_replicas_that_want_other_names_leave_each_other_theirs() -> None:
         {"tls.crt": new_server(new_authority(NOW), NAMES, NOW).certificate},
     ],
 )
-def test_what_a_client_spoiled_is_made_anew(spoiled: dict[str, bytes]) -> None:
+def test_damaged_certificate_secret_is_renewed(spoiled: dict[str, bytes]) -> None:
     content = next_content({**next_content({}, NAMES, NOW), **spoiled}, NAMES, NOW)
     authority = PemPair(certificates(content["ca.crt"])[0], content["ca.key"])
     server = PemPair(content["tls.crt"], content["tls.key"])

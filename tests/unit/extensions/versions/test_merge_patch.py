@@ -45,7 +45,7 @@ def test_patch_becomes_the_steps_that_change_something(patch: Any, steps: list[A
         (["x"], "is not a map"),
     ],
 )
-def test_what_is_no_patch_is_reported(patch: Any, why: str) -> None:
+def test_invalid_patch_is_reported(patch: Any, why: str) -> None:
     with pytest.raises(PatchError, match=why):
         json_patch(patch, OBJECT)
 

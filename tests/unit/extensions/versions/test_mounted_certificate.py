@@ -1,4 +1,4 @@
-"""A certificate that somebody mounts is shown, and the next one without a restart."""
+"""A mounted certificate is served, and the next one without a restart."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def mount(folder: Path, name: str, pair: Issued, key: str = "") -> None:
 
 
 async def shown(port: int, authority: Issued) -> int:
-    """The serial number of what is shown, to whoever trusts the authority."""
+    """The serial number of the served certificate, for a client that trusts the authority."""
     trusting = ssl.create_default_context(cadata=authority.pem)
     # Python 3.13 asks for key identifiers; the API server does not, and neither have all tools.
     trusting.verify_flags &= ~ssl.VERIFY_X509_STRICT

@@ -201,7 +201,7 @@ FAILURE = TaskFailure("boom\nhere", "check", "roles/x/tasks/main.yml:3", detail=
         (replace(FINISHED, answer=PlayAnswer(unread="a `set_fact` has `no_log`")), "has `no_log`"),
     ],
 )
-async def test_play_that_came_to_no_verdict_is_reported(result: RunResult, reported: str) -> None:
+async def test_play_without_a_verdict_is_reported(result: RunResult, reported: str) -> None:
     plays = Plays(result)
     with pytest.raises(NoVerdictError) as failure:
         await plays.answer(MUTATE)

@@ -1,4 +1,4 @@
-"""What the webhook server answers: to the API server, and to whoever else comes."""
+"""What the webhook server answers: to the API server, and to other clients."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def app(name: str = "x", kind: str = "App", version: str = "v1") -> Json:
     return {"apiVersion": f"example.com/{version}", "kind": kind, "metadata": {"name": name}}
 
 
-def admission(user: str = "somebody", **more: str) -> Json:
+def admission(user: str = "stranger", **more: str) -> Json:
     request = {"uid": "1", "userInfo": {"username": user}, **more}
     return {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": request}
 

@@ -119,7 +119,7 @@ def _check(case: Any) -> bool:
         there = _rows(_map(after["metadata"]).get("ownerReferences"))
         must(
             any(row.get("uid") == _REFERENCE["uid"] for row in there),
-            "whoever reads it finds the owner",
+            "each reader finds the owner",
         )
     return True
 

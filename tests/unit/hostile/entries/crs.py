@@ -63,7 +63,7 @@ def _open(folder: Path) -> Iterator[Check]:
             return False
         must(json.dumps(cr) == before, "the CR stays as it was")
         if trusts and "__ansible_" in before:
-            return True  # whoever may write it may use Ansible's own marks
+            return True  # users who may write it may use Ansible's own marks
         must(_same(found, variables.values), "what Ansible reads is what was sent")
         _check_names(found, cr, snake=case["snake"], trusts=trusts)
         if not trusts:
@@ -102,7 +102,7 @@ def _depth(value: Any) -> int:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Equal in type and value, not only as far as Python's `==` can tell: True is not 1."""
+    """Equal in type and value, not only by Python's `==`: True is not 1."""
     pending = [(one, other)]
     while pending:
         left, right = pending.pop()

@@ -94,7 +94,7 @@ def _open(folder: Path) -> Iterator[Check]:
         file.write_text(case["text"], encoding="utf-8", errors="surrogatepass")
         try:
             credentials = Credentials.load({"KUBECONFIG": str(file), "HOME": str(folder)})
-            must(_TOKEN not in credentials.target, "what is told of the server holds no token")
+            must(_TOKEN not in credentials.target, "what is logged of the server holds no token")
             headers = loop.run_until_complete(used(credentials))
         except CredentialsError as refusal:
             said = str(refusal) + repr(refusal)

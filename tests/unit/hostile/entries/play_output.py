@@ -79,7 +79,7 @@ def _make(dice: Dice) -> dict[str, Any]:
         if dice.happens(0.15):
             text = dice.damaged(text)
         steps.append(
-            {dice.pick(("tell", "file", "nothing")): {"event": event, "text": text, "n": number}}
+            {dice.pick(("report", "file", "nothing")): {"event": event, "text": text, "n": number}}
         )
         said = dice.text() + dice.pick(("", f" {_VALUE} ", "\n"))
         named = {"uuid": dice.pick((f"uuid-{number}", f"uuid-{number}", "../x", dice.tree(1)))}
@@ -120,7 +120,7 @@ def _checked(case: Any, home: Path) -> bool:
             if way == "print":
                 for start in range(0, len(what), case["cut"]):
                     recording.feed(what[start : start + case["cut"]])
-            elif way == "tell":
+            elif way == "report":
                 recording.report(json.loads(json.dumps(what["event"])))
             elif way == "file":
                 partial = recorded.artifacts / "job_events" / f"uuid-{what['n']}-partial.json"

@@ -1,7 +1,7 @@
 """Raw bytes of a play, read by the proxy and by a second reader of HTTP (`second_http`).
 
 What the API server gets must be requests that both readers see: the same methods, targets and bodies,
-each with the engine's own credential, each answered to whoever sent it, in order. So nothing that hides
+each with the engine's own credential, each answered to its sender, in order. So nothing that hides
 behind a length, a chunk or a line end is a request of its own. What the second reader refuses, the
 proxy refuses, or never passes on; and it answers all that is whole.
 """
@@ -361,7 +361,7 @@ class _World:
         return answers
 
     async def _come_to_rest(self) -> None:
-        """Wait until nobody works for that connection any more."""
+        """Wait until no task works for that connection any more."""
         server = self._proxy._server
         assert server is not None
         until = time.monotonic() + _ANSWER_S

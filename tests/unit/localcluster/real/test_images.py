@@ -1,4 +1,4 @@
-"""Archives that any container runtime can import, and that tell what is in them."""
+"""Archives that any container runtime can import, and that name what is in them."""
 
 from __future__ import annotations
 

@@ -24,13 +24,13 @@ def test_missing_packages_are_named_with_the_command_that_installs_them(
         probe.require_real()
 
 
-def test_who_is_not_root_is_reported_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_user_other_than_root_gets_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(probe, "missing_packages", list)
     monkeypatch.setattr("os.geteuid", lambda: 1000)
     assert "sudo" in what_is_missing()
 
 
-def test_cgroups_that_cannot_be_written_are_distinguished_from_those_that_are_not_there(
+def test_read_only_cgroups_are_distinguished_from_missing_ones(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(probe, "missing_packages", list)

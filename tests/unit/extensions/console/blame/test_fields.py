@@ -41,7 +41,7 @@ def test_owners_are_found_by_key_value_and_place() -> None:
     }
 
 
-def test_managed_fields_that_no_one_understands_are_no_one() -> None:
+def test_invalid_managed_fields_have_no_writer() -> None:
     entries = ["x", {"manager": 1, "fieldsV1": {"f:data": {"k:{": {}}}, "time": "soon"}, {}]
     metadata = {"name": "x", "managedFields": entries}
     document = {"apiVersion": "v1", "kind": "X", "metadata": metadata, "data": ["a"]}

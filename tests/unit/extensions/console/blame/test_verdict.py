@@ -1,4 +1,4 @@
-"""Who wrote a field last: a kept run, a field manager, or nobody."""
+"""Who wrote a field last: a kept run, a field manager, or neither."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def test_status_is_asked_of_writes_through_status_alone() -> None:
     assert who(document, ".status.url", beside, through).write == through
 
 
-def test_field_of_no_one_is_blamed_on_no_one() -> None:
+def test_field_without_a_manager_is_blamed_on_none() -> None:
     document = deployment(dnsPolicy="ClusterFirst")
     found = who(document, ".spec.dnsPolicy", write("a", 10, ".spec.replicas"))
     assert (found.write, found.manager) == (None, None)

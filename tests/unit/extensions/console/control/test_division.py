@@ -1,4 +1,4 @@
-"""What one of several replicas says of CRs that it has, that another has, and that nobody has."""
+"""What one of several replicas says of CRs that it has, that another has, and that no replica has."""
 
 from __future__ import annotations
 
@@ -71,12 +71,12 @@ async def test_reconcile_of_another_replicas_cr_says_who_has_it(world: World) ->
     async with world.served() as path:
         own = await asked(path, "POST", "/v1/reconcile", named(0))
         theirs = await asked(path, "POST", "/v1/reconcile", named(2))
-        no_one = await asked(path, "POST", "/v1/reconcile", named(1))
+        unheld = await asked(path, "POST", "/v1/reconcile", named(1))
 
     assert own == (202, {"keys": ["Website shop/cr-0"], "paused": []})
-    assert theirs[0] == no_one[0] == 409
+    assert theirs[0] == unheld[0] == 409
     assert "`web-1` has shard 2 of 4, so ask there" in theirs[1]["error"]
-    assert "shard 1 of 4 has no holder now" in no_one[1]["error"]
+    assert "shard 1 of 4 has no holder now" in unheld[1]["error"]
     assert [each for each, _ in world.asked] == ["Website shop/cr-0"]
 
 

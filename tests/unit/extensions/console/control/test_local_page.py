@@ -21,7 +21,7 @@ def console(root: Path, *, bind: str = "127.0.0.1:0", is_in_pod: bool = False) -
     flags = PageFlags(bind=bind, access="local")
     runner = RunnerSettings(root=root)
     settings = Settings(runner=runner, is_in_pod=is_in_pod, of_extensions=(flags,))
-    world, client = World(root), SimpleNamespace(credentials=None)  # nobody looks at the page
+    world, client = World(root), SimpleNamespace(credentials=None)  # no test looks at the page
     view = engine_view(root, settings=settings, client=client, inspected=lambda: world.ports)
     return ConsoleExtension(view)
 

@@ -27,7 +27,7 @@ class FakeCluster:
     closed: list[str] = field(default_factory=list)  # tokens of clients
 
     def knows(self, user: str, *rules: Rule, token: str = "") -> None:
-        """Somebody with a token, which is called as he is where nothing else is said."""
+        """A user with a token, which is called after the user where none is given."""
         self.users[token or f"token-of-{user}"] = {"username": user, "uid": f"uid-{user}"}
         self.rules.setdefault(user, set()).update(rules)
 

@@ -1,4 +1,4 @@
-"""Reads what a view made as a browser would, and tells what in it could do harm."""
+"""Reads what a view made as a browser would, and lists what in it could do harm."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ async def test_without_a_run_there_is_no_button_to_stop_it(page: Shown) -> None:
     assert (await does(page, "stop", run="4711")).code == 409
 
 
-async def test_object_of_no_one_is_not_put_into_the_queue(page: Shown) -> None:
+async def test_object_without_an_owner_is_not_enqueued(page: Shown) -> None:
     """Else any name would make work for the operator, also of what its selector leaves out."""
     page.world.known[key("left-out")] = Known(is_selected=False)
     for name in ("absent", "left-out"):

@@ -29,7 +29,7 @@ FORM = "application/x-www-form-urlencoded"
     ("kind", "body", "fields"),
     [
         (FORM, b"a=1&b=x+y%2F", {"a": "1", "b": "x y/"}),
-        (f"{FORM}; charset=nobody-knows", b"a=1", {"a": "1"}),
+        (f"{FORM}; charset=unknown", b"a=1", {"a": "1"}),
         (FORM, b"a=1&a=2", {"a": "2"}),
         (FORM, b"\xff=%ff", {"\ufffd": "\ufffd"}),
         (FORM, b"&".join([b"a=1"] * 21), {}),

@@ -1,4 +1,4 @@
-"""What changed after a number: all of it, once; or the word that nobody knows any more."""
+"""What changed after a number: all of it, once; or the word that it is no longer known."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def key(name: str) -> Key:
     return Key(SHOP, "prod", name)
 
 
-def test_reader_is_reported_what_came_after_its_number_and_nothing_before() -> None:
+def test_reader_gets_changes_after_its_number_and_none_before() -> None:
     feed = ChangeFeed()
     feed.add({key("a")})
     position = feed.position
@@ -52,7 +52,7 @@ def test_nothing_is_no_change() -> None:
     assert feed.number == 0
 
 
-async def test_anyone_who_waits_is_woken_by_the_next_change() -> None:
+async def test_waiting_reader_is_woken_by_the_next_change() -> None:
     feed = ChangeFeed()
     waits = [asyncio.ensure_future(feed.wait_beyond(0)) for _ in range(3)]
     await asyncio.sleep(0)

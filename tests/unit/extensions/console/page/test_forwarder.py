@@ -19,7 +19,7 @@ from rolecall.extensions.console.commands.page_forwarder import PageForwarder
 
 @dataclass
 class There:
-    """A page that tells what it was asked."""
+    """A page that records what it was asked."""
 
     headers: list[dict[str, str]] = field(default_factory=list)
     bodies: list[str] = field(default_factory=list)
@@ -81,7 +81,7 @@ async def test_wrong_secret_does_not_use_up_the_address() -> None:
 
 
 async def test_another_name_for_this_machine_is_refused() -> None:
-    """A page of somebody else's may have its name lead here."""
+    """A foreign page may have its name lead here."""
     there = There()
     async with forwarded(there) as (forwarder, here, browser):
         await (await browser.get(f"{here}{forwarder.entrance}")).release()
@@ -115,7 +115,7 @@ async def test_failure_is_reported_without_a_traceback() -> None:
 
 
 @pytest.mark.parametrize("path", ["/", "/enter", "/static/x/page.js"])
-async def test_no_one_is_let_in_without_cookie(path: str) -> None:
+async def test_request_without_a_cookie_is_rejected(path: str) -> None:
     there = There()
     async with forwarded(there) as (_, here, browser), browser.get(f"{here}{path}") as answer:
         assert answer.status == 403
@@ -140,7 +140,7 @@ async def test_token_is_sent_to_the_page_alone_whatever_is_asked_for(target: str
     "head",
     [b"GET / HTTP/1.1\r\nCookie: rolecall_forwarder=\xff", b"GET /enter?secret=%ff HTTP/1.1"],
 )
-async def test_bytes_that_are_no_text_let_no_one_in(head: bytes) -> None:
+async def test_bytes_that_are_not_text_are_rejected(head: bytes) -> None:
     async with forwarded(There()) as (_, here, _browser):
         host = here.removeprefix("http://")
         answer = await sent(host, head + f"\r\nHost: {host}\r\nConnection: close".encode())

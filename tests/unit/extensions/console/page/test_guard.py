@@ -48,7 +48,7 @@ async def _left(page: Shown, cookie: str) -> str:
 
 
 async def test_login_begins_a_session_of_its_own_whatever_cookie_came(page: Shown) -> None:
-    chosen = "chosen-by-somebody-else"
+    chosen = "chosen-by-another"
     answer = await page.asks("/login", {"token": TOKEN, "back": "/"}, cookie=chosen)
     assert chosen not in answer.cookie
     assert (await page.asks("/", cookie=chosen)).code == 303
@@ -62,7 +62,7 @@ async def test_cookie_and_header_both_let_in(page: Shown) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["Basic", "Bearer", "", "Bearerx"])
-async def test_other_headers_let_no_one_in(page: Shown, scheme: str) -> None:
+async def test_other_headers_do_not_authenticate(page: Shown, scheme: str) -> None:
     word = "" if scheme == "Bearer" else TOKEN
     assert (await page.asks("/", Authorization=f"{scheme} {word}")).code == 303
 
@@ -92,7 +92,7 @@ async def test_a_change_takes_the_form_token_of_its_session(page: Shown) -> None
         {"Origin": "http://127.0.0.1@evil.example"},
     ],
 )
-async def test_other_sites_change_nothing_and_log_no_one_in(
+async def test_other_sites_change_nothing_and_cannot_log_a_user_in(
     page: Shown, headers: dict[str, str]
 ) -> None:
     cookie = await page.logs_in(TOKEN)
@@ -169,7 +169,7 @@ async def test_name_by_which_it_was_called_is_not_believed(page: Shown, host: by
         b"Origin: \xff",
         b"Last-Event-ID: \xff",
         b"Content-Type: multipart/form-data",
-        b"Content-Type: application/x-www-form-urlencoded; charset=nobody-knows",
+        b"Content-Type: application/x-www-form-urlencoded; charset=unknown",
     ],
 )
 async def test_bytes_that_are_no_text_are_no_internal_error(
@@ -199,7 +199,7 @@ async def test_longest_token_that_is_asked_about(page: Shown) -> None:
     assert page.cluster.asked["TokenReview"] == 0
 
 
-async def test_cluster_that_does_not_answer_lets_no_one_in(page: Shown) -> None:
+async def test_no_user_logs_in_while_the_cluster_does_not_answer(page: Shown) -> None:
     page.cluster.is_silent = True
     answer = await page.asks("/login", {"token": TOKEN})
     assert (answer.code, answer.cookie) == (503, "")

@@ -1,4 +1,4 @@
-"""On this machine whoever has the printed address is let in, and nobody else."""
+"""On this machine only users with the printed address are let in."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ async def test_printed_address_becomes_a_cookie_and_loses_its_token(page: Shown)
     assert (await page.asks("/", cookie=cookie)).code == 200
 
 
-async def test_no_one_else_is_let_in(page: Shown) -> None:
+async def test_other_users_are_rejected(page: Shown) -> None:
     for path in ("/", "/?token=", "/?token=guessed", f"/?token={SECRET}x"):
         assert (await page.asks(path)).headers["Location"].startswith("/login")
     assert (await page.asks("/", token=SECRET)).code == 303

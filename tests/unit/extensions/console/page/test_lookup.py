@@ -1,4 +1,4 @@
-"""Whoever may not know of an object is told what he would be told if there were none."""
+"""A user without rights to an object gets the same answer as if it did not exist."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a CR owns, as it is now, for whoever may see it."""
+"""What a CR owns, as it is now, for users who may see it."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ async def test_what_the_reader_may_not_get_is_not_named() -> None:
     assert await seen(objects, "a", "b", "c") == ["c"]
 
 
-async def test_what_is_gone_is_reported_with_the_task_that_wrote_it() -> None:
+async def test_deleted_object_is_reported_with_the_task_that_wrote_it() -> None:
     objects = Objects({"a": NotFoundError("gone", target=Target("get"))})
     (gone,) = await shown(objects, wanted("a"))
     assert (gone.name, gone.is_gone, gone.task) == ("a", True, "wrote a")

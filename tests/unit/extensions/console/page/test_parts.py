@@ -38,16 +38,16 @@ async def test_object_of_another_replica_says_whose_it_is(page: Shown) -> None:
     texts = [
         (await page.asks(place(f"cr-{number}"), None, token=_TOKEN)).text for number in range(4)
     ]
-    own, no_one, _, theirs = texts
+    own, unheld, _, theirs = texts
     assert 'class="notice"' not in own
-    assert "shard 1 of 4 has no holder now, in which this object is" in no_one
+    assert "shard 1 of 4 has no holder now, in which this object is" in unheld
     assert "`web-1` has shard 3 of 4, in which this object is" in theirs
 
 
 async def test_reconcile_is_refused_with_the_name_of_who_has_it(page: Shown) -> None:
-    theirs, no_one = await reconciled(page, "cr-3"), await reconciled(page, "cr-1")
+    theirs, unheld = await reconciled(page, "cr-3"), await reconciled(page, "cr-1")
     assert (theirs.code, "`web-1` has shard 3 of 4" in theirs.text) == (409, True)
-    assert (no_one.code, "shard 1 of 4 has no holder now" in no_one.text) == (409, True)
+    assert (unheld.code, "shard 1 of 4 has no holder now" in unheld.text) == (409, True)
     assert page.world.asked == []
     assert (await reconciled(page, "cr-0")).code == 303
     assert [each for each, _ in page.world.asked] == [str(key("cr-0"))]

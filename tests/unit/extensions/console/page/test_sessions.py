@@ -65,7 +65,7 @@ async def test_session_ends_within_a_minute_after_its_token(town: Town) -> None:
     assert town.cluster.closed == [TOKEN]
 
 
-async def test_token_that_became_another_client_ends_the_session(town: Town) -> None:
+async def test_token_of_another_user_ends_the_session(town: Town) -> None:
     name = await town.sessions.begin(town.reader())
     town.cluster.users[TOKEN] = {"username": "anna", "uid": "of another anna"}
     town.clock.step(60)
@@ -110,7 +110,7 @@ async def test_unused_longest_makes_room_and_its_client_is_closed(
     ]
 
 
-async def test_what_outlasts_its_session_is_reported_that_it_is_over(town: Town) -> None:
+async def test_ended_session_is_no_longer_known(town: Town) -> None:
     name = await town.sessions.begin(town.reader())
     session = await town.sessions.find(name)
     assert session is not None and await town.sessions.is_known(session)

@@ -37,7 +37,7 @@ async def page(tmp_path: Path) -> AsyncIterator[Shown]:
 
 
 class Stream:
-    """What is told, event by event."""
+    """What a stream sends, event by event."""
 
     def __init__(self, answer: aiohttp.ClientResponse) -> None:
         self._answer = answer
@@ -71,7 +71,7 @@ async def changes(page: Shown, *names: str) -> None:
     await page.asks("/", token=TOKEN)
 
 
-async def test_page_is_reported_what_changed_after_it_was_made(page: Shown) -> None:
+async def test_stream_reports_changes_after_the_page_was_made(page: Shown) -> None:
     position = await position_of(page)
     await changes(page, "a")
     async with page.opens(f"/events?after={position}", token=TOKEN) as answer:
@@ -83,7 +83,7 @@ async def test_page_is_reported_what_changed_after_it_was_made(page: Shown) -> N
         assert await stream.next() == ("changed", {"keys": [place("b")]})
 
 
-async def test_reader_that_connects_again_is_reported_nothing_twice(page: Shown) -> None:
+async def test_reader_that_reconnects_gets_nothing_twice(page: Shown) -> None:
     position = await position_of(page)
     await changes(page, "a")
     async with page.opens(f"/events?after={position}", token=TOKEN) as answer:
@@ -105,7 +105,7 @@ async def test_position_of_another_life_means_to_look_again(page: Shown, said: s
             assert stream.last == await position_of(page)
 
 
-async def test_who_fell_too_far_behind_is_reported_to_look_again(
+async def test_reader_that_fell_too_far_behind_is_asked_to_reload(
     page: Shown, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     position = await position_of(page)
@@ -271,7 +271,7 @@ async def test_run_is_followed_no_more_once_the_right_is_lost(page: Shown, right
     assert refused.code == (404 if right == "websites" else 403)
 
 
-async def test_run_is_followed_no_more_once_the_token_is_no_one(page: Shown) -> None:
+async def test_run_is_no_longer_followed_once_the_token_is_invalid(page: Shown) -> None:
     run = LiveRun(page)
     async with page.opens(f"{run.path}/events", token=TOKEN) as answer:
         del page.cluster.users[TOKEN]

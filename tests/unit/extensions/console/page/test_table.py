@@ -1,4 +1,4 @@
-"""Rows of all CRs while somebody looks: what changed is numbered, what nobody saw begins anew."""
+"""Rows of all CRs while a user looks: changes are numbered, and a table without readers begins anew."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class Town:
     def __init__(self, root: Path) -> None:
         self.world, self.clock, self.feed = World(root), VirtualClock(), ChangeFeed()
         engine = replace(self.world.ports, clock=self.clock)
-        no_one = cast(Any, None)
-        ports = PagePorts(engine, self.world.last_runs, root, no_one, no_one)
+        absent = cast(Any, None)
+        ports = PagePorts(engine, self.world.last_runs, root, absent, absent)
         self.table = Table(ports, self.feed)
         for name in "abc":
             self.world.known[key(name)] = Known()
@@ -45,7 +45,7 @@ async def town(tmp_path: Path) -> Any:
     await asyncio.get_running_loop().shutdown_default_executor()
 
 
-async def test_what_changed_came_and_went_is_reported_once(town: Town) -> None:
+async def test_changed_new_and_deleted_rows_are_reported_once(town: Town) -> None:
     rows = await town.table.rows()
     assert sorted(rows.by_key) == [key("a"), key("b"), key("c")]
     position = town.feed.number
@@ -75,7 +75,7 @@ async def test_rows_are_made_once_for_many_who_look_at_the_same_time(
     assert len(made) == 3
 
 
-async def test_what_no_one_looked_at_for_a_minute_is_forgotten_and_begins_anew(town: Town) -> None:
+async def test_table_without_readers_for_a_minute_is_dropped_and_begins_anew(town: Town) -> None:
     following = asyncio.ensure_future(town.table.run())
     await town.table.rows()
     before = town.feed.position
@@ -91,7 +91,7 @@ async def test_what_no_one_looked_at_for_a_minute_is_forgotten_and_begins_anew(t
     await asyncio.wait([following])
 
 
-async def test_changes_are_followed_while_a_client_looked_not_long_ago(town: Town) -> None:
+async def test_changes_are_followed_after_a_recent_look(town: Town) -> None:
     following = asyncio.ensure_future(town.table.run())
     await town.table.rows()
     number = town.feed.number

@@ -112,7 +112,7 @@ class _Clock:
 
 
 class Play:
-    """A run in flight: `tasks` are performed one after the other by whoever drives it."""
+    """A run in flight: its driver performs `tasks` one after the other."""
 
     def __init__(
         self, api: Api, cr: Json, role: list[Step], world: World, chance: random.Random

@@ -31,7 +31,7 @@ class Game:
         self.was_late = False
         self.tasks: list[asyncio.Task[Any]] = []
 
-    def a_client(self) -> Replica | None:
+    def any_replica(self) -> Replica | None:
         living = self.world.living()
         return random.choice(living) if living else None
 
@@ -81,14 +81,14 @@ class Game:
 
 
 def _kill(game: Game) -> None:
-    if replica := game.a_client():
+    if replica := game.any_replica():
         game.world.note(f"{replica.name} is killed")
         replica.is_dead = True
         game.tasks.append(asyncio.ensure_future(replica.kill()))
 
 
 def _leave(game: Game) -> None:
-    if (replica := game.a_client()) and not replica.is_leaving:
+    if (replica := game.any_replica()) and not replica.is_leaving:
         game.world.note(f"{replica.name} leaves")
         game.tasks.append(asyncio.ensure_future(replica.leave()))
 
@@ -100,13 +100,13 @@ def _start(game: Game) -> None:
 
 
 def _pause(game: Game) -> None:
-    if replica := game.a_client():
+    if replica := game.any_replica():
         game.pause(replica)
 
 
 def _while(what: str, **faults: Any) -> Fault:
     def begin(game: Game) -> None:
-        if replica := game.a_client():
+        if replica := game.any_replica():
             game.was_late = game.was_late or "late" in faults
             game.for_a_while(replica, what, **faults)
 
@@ -114,12 +114,12 @@ def _while(what: str, **faults: Any) -> Fault:
 
 
 def _turn_wall(game: Game) -> None:
-    if replica := game.a_client():
+    if replica := game.any_replica():
         replica.clock.wall_offset_s = random.choice((-86400.0, -30.0, 0.0, 30.0, 86400.0))
 
 
 def _run(game: Game) -> None:
-    if replica := game.a_client():
+    if replica := game.any_replica():
         for shard in range(game.world.count):
             if game.world.holder_of(shard) == replica.name:
                 replica.runs.until[shard] = game.world.now + random.uniform(0.5, 12.0)
@@ -173,7 +173,7 @@ FAULTS: dict[str, Fault] = {
 async def play(
     world: ModelWorld, faults: list[str], *, times: int, replicas: int, most_s: float = 8.0
 ) -> None:
-    """Let things go wrong, then let it be quiet: each shard is somebody's in time, and stays so."""
+    """Let things go wrong, then let it be quiet: each shard has a holder in time, and keeps one."""
     game = Game(world)
     for _ in range(replicas):
         game.start()

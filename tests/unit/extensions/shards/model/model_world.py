@@ -107,13 +107,13 @@ class ModelWorld:
         while self.unheld():
             if self.now >= began + within_s:
                 raise AssertionError(
-                    f"shards {sorted(self.unheld())} are nobody's after {within_s} s\n{self.story()}"
+                    f"shards {sorted(self.unheld())} have no holder after {within_s} s\n{self.story()}"
                 )
             await self.pass_time(0.25)
         return self.now - began
 
     async def settle_for_good(self, within_s: float = HELD_WITHIN_S) -> None:
-        """It is quiet: in time each shard is somebody's, and stays with whom it is."""
+        """It is quiet: in time each shard has a holder, and stays with it."""
         await self.pass_time(_NOTICED_S)
         await self.settle(within_s - _NOTICED_S)
         # Who was cut off comes back, and gets what it should have.

@@ -1,7 +1,7 @@
 """Each rule of shards, broken: the model must notice every one of them, or it proves nothing.
 
 A mutant replaces one decision of the real code by a wrong one, and names the story of the small
-world under which that shows: two write for a shard, or nobody does in time, or not the one who should.
+world under which that shows: two write for a shard, or none does in time, or the wrong one.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ def _keeps_the_mark(real: Any, record: Any, *of: Any) -> Any:
     lease = real(record, *of)
     annotations = {
         **lease["metadata"]["annotations"],
-        lease_shapes.RELEASED_BY: "somebody",
+        lease_shapes.RELEASED_BY: "another",
     }
     return {**lease, "metadata": {**lease["metadata"], "annotations": annotations}}
 
@@ -199,17 +199,17 @@ MUTANTS = (
         ((0.0, "kill the other"), (0.3, "refuse the mode"), (0.3, "a leader")),
     ),
     Mutant(
-        "what nobody can tell of is taken after a whole lease",
+        "a shard of unknown holder is taken after a whole lease",
         _with(decisions, "_wait_left", lambda *_: -1000.0),
         (*_GIVING, (0.3, "pause"), (0.3, "clear the shard")),
     ),
     Mutant(
-        "a missing Lease is made as nobody's",
+        "a missing Lease is made without a holder",
         _wrapped(
             shard_writes,
             "unheld_shard",
             lambda real, naming, *of: lease_shapes.released_shard(
-                real(naming, *of), naming, "nobody", of[-1]
+                real(naming, *of), naming, "none", of[-1]
             ),
         ),
         (*_GIVING, (0.3, "pause"), (0.3, "delete the shard")),
@@ -305,7 +305,7 @@ MUTANTS = (
         ((0.0, "join"),),
     ),
     Mutant(
-        "a Lease that is missing is made by whoever sees it, if its winner does not",
+        "a Lease that is missing is made by any replica that sees it, if its winner does not",
         _wrapped(
             decisions,
             "_decide_unclaimed",

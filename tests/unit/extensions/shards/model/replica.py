@@ -148,7 +148,7 @@ class Connection:
         arrival = asyncio.ensure_future(self._arrived(call, self._travel_s()))
         self._under_way.add(arrival)
         arrival.add_done_callback(self._under_way.discard)
-        # Whoever gives up waiting does not call the request back.
+        # A caller that gives up waiting does not call the request back.
         answer = await asyncio.shield(arrival)
         await asyncio.sleep(faults.latency_s + faults.stalled_s)
         if faults.cut or random.random() < faults.answers_lost:
@@ -184,7 +184,7 @@ class Runs:
 
 
 class Replica:
-    """A process. `world` is told of each hand that it gets."""
+    """A process. It notifies `world` of each hand that it gets."""
 
     def __init__(
         self,

@@ -53,7 +53,7 @@ class Scope:
 
     @property
     def member(self) -> str:
-        """The Lease of whoever holds the shard, as the store has it."""
+        """The Lease of the shard's holder, as the store has it."""
         lease = self.world.store.leases.get(_SHARD) or {}
         spec = lease.get("spec")
         holder = spec.get("holderIdentity") if isinstance(spec, dict) else ""
@@ -182,7 +182,7 @@ FAULTS: dict[str, Fault] = {
 def play_scope(
     faults: Iterable[tuple[float, str]], seed: int = 0, *, within_s: float = HELD_WITHIN_S
 ) -> ModelWorld:
-    """One story: each fault, so long after the one before; then each shard is somebody's in time."""
+    """One story: each fault, so long after the one before; then each shard has a holder in time."""
     reported = list(faults)
 
     async def story(world: ModelWorld) -> None:

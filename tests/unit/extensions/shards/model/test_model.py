@@ -1,4 +1,4 @@
-"""What must be true of shards, whatever happens: at most one writer, and each shard somebody's in time.
+"""What holds for shards, whatever happens: at most one writer, and a holder for each shard in time.
 
 `ROLECALL_MODEL=N` plays N times as much. What is promised, and not, is at `dice.py`.
 """
@@ -20,7 +20,7 @@ WIDER = max(int(os.environ.get("ROLECALL_MODEL", "1")), 1)
 _SEEDS = 60
 _SLICES = 12  # of all pairs of faults, as many are played as there are slices asked for
 # A replica without shards that finds no Lease at its very first look takes it, as at an installation;
-# docs/decisions/0029 tells of it. One that had looked before waits.
+# docs/decisions/0029 describes it. One that had looked before waits.
 _NOT_PROMISED = ({"delete the mode", "delete all"}, "a leader")
 _TRIES = 8  # a story has some chance in it: who is first, and how long calls take
 
@@ -66,4 +66,4 @@ def test_model_notices_that_a_rule_is_broken(mutant: Mutant) -> None:
                 play_scope(mutant.story, seed, within_s=mutant.within_s)
             except AssertionError:
                 return
-    pytest.fail(f"nobody noticed that this is broken: {mutant.rule}")
+    pytest.fail(f"no test noticed that this is broken: {mutant.rule}")

@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 class _NothingComes(selectors.SelectSelector):
-    """Waits for nothing; tells how long it would have."""
+    """Waits for nothing; records how long it would have."""
 
     def __init__(self) -> None:
         super().__init__()
