@@ -8,7 +8,7 @@ that CR, with its finalizer run, and makes it anew. Fails where, after the last 
 does not become what the last edit said, where two runs of a CR were under way at a time, where
 something of the engine grows (`growth.py`), or where something is left when all CRs are deleted.
 
-The lag of an edit is the time until a status tells of it, as somebody sees it who watches.
+The lag of an edit is the time until a watcher sees it in a status.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ class Churn:
         await self._look_for_leavings()
 
     async def _edit_at_the_rate(self) -> None:
-        """As if nobody waited for anything."""
+        """As if no edit were waited for."""
         chosen = random.Random(_SEED)
         began = time.monotonic()
         async with asyncio.TaskGroup() as tasks:
@@ -176,7 +176,7 @@ class Churn:
                 await asyncio.sleep(_LOOK_S / 5)
 
     async def _follow(self) -> None:
-        """Note for each edit when a status told of it."""
+        """Note for each edit when a status reported it."""
         while True:
             async for event in self.api.watch(MIXED, NAMESPACE, resource_version=""):
                 if event.type in ("ADDED", "MODIFIED"):
@@ -196,7 +196,7 @@ class Churn:
             self.samples.append((private_mb(pid), float(open_files(pid)), float(threads(pid))))
 
     async def _all_reported(self) -> None:
-        """Until each CR's status tells of its newest generation."""
+        """Until each CR's status reports its newest generation."""
         crs: list[Json] = []
         with suppress(TimeoutError):
             async with asyncio.timeout(PATIENCE_S):
@@ -206,7 +206,7 @@ class Churn:
                         return
                     await asyncio.sleep(_LOOK_S)
         late = [cr["metadata"]["name"] for cr in crs if not had_its_run(cr)]
-        self.wrong.append(f"{len(crs)} CRs of {len(self.names)}; not told: {', '.join(late)}")
+        self.wrong.append(f"{len(crs)} CRs of {len(self.names)}; not reported: {', '.join(late)}")
 
     async def _look_at_objects(self) -> None:
         """Each CR, and the object of each, says what the last edit said."""

@@ -98,7 +98,7 @@ def test_podset_keeps_the_logs_of_a_bad_template_and_rolls_to_a_good_one(world: 
     )
     # One pod was given up for the new template, and no more.
     assert len({*first.values()} & {*pods.values()}) == 1
-    assert "to fail by `" in log
+    assert "failed on request: `" in log
 
     world.patch("podset", "crew", {"spec": {"template": pod_template("sleep", version="2")}})
     status = world.wait_ready("podset", "crew")["status"]

@@ -1,4 +1,4 @@
-"""How a run's processes are known when nobody above them can tell any more: by marks they inherit.
+"""How a run's processes are known once their parents have ended: by marks that they inherit.
 
 Each run child marks itself in two ways: by the run's folder in the environment, which programs carry,
 and by a name in its memory map, which forks carry that started no program.
@@ -52,7 +52,7 @@ class MarkedRun:
 
 def mark_as(run_id: str) -> None:
     """Let this process, and all that it forks, be known as of this run. Costs no memory."""
-    with contextlib.suppress(OSError):  # the environment of its programs still tells
+    with contextlib.suppress(OSError):  # the environment of its programs has them, too
         descriptor = os.memfd_create(_name(run_id))
         os.ftruncate(descriptor, mmap.PAGESIZE)
         _marks.append(mmap.mmap(descriptor, mmap.PAGESIZE, mmap.MAP_SHARED, mmap.PROT_READ))

@@ -2,8 +2,8 @@
 
 Ansible's workers, async jobs and daemons start sessions of their own, so a process group does not hold
 a run. A *subreaper* stands above each run: whatever is abandoned below it stays below it, and to end a
-run means to freeze and kill everything below it, again until nothing is left. What has lost whoever
-stood above it is known by variables that it was started with. A cgroup would be simpler, but a
+run means to freeze and kill everything below it, again until nothing is left. A process that has lost its
+parents is known by variables that it was started with. A cgroup would be simpler, but a
 container seldom may make one.
 """
 
@@ -78,7 +78,7 @@ def wake_when_parent_dies() -> None:
     """Let the kernel resume this process when its parent dies.
 
     A parent that dies between freezing and killing it would leave it frozen for ever; awake, it sees
-    that nobody is there, and ends.
+    that its parent is gone, and ends.
     """
     _prctl(_PR_SET_PDEATHSIG, signal.SIGCONT)
 
@@ -108,7 +108,7 @@ def kill_below(pid: int, spared: Collection[int] = ()) -> list[int]:
         new = descendants_of(pid, past)
         if not new:
             return killed
-        _signal_all(new, signal.SIGSTOP)  # at once: whoever looks closer first comes too late
+        _signal_all(new, signal.SIGSTOP)  # at once: a closer look first would be too late
         living = [child for child in new if not is_zombie(child)]
         _signal_all(living, signal.SIGKILL)
         killed += living
@@ -197,7 +197,7 @@ def environment_of(pid: int) -> list[bytes]:
 def _is_being_loaded(folder: Path) -> bool:
     """Whether a new program has its memory and not yet its environment: `exec` is still at work.
 
-    Whoever started it may know of it already, so to take it for one without marks is to overlook it.
+    Its starter may know of it already, so to take it for one without marks is to overlook it.
     """
     fields = (folder / "stat").read_bytes().rpartition(b")")[2].split()
     return fields[_SIZE] != b"0" and fields[_ENVIRONMENT_START] == b"0"

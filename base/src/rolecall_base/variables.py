@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-# Names a run's temporary folder to whoever ends the run; nothing of Ansible's reads it.
+# Names a run's temporary folder to the process that ends the run; Ansible does not read it.
 SCRATCH_VARIABLE = "ROLECALL_SCRATCH"
-# Tells a run child that it plans, and where to note what it left out.
+# Says to a run child that it plans, and where to record what it left out.
 PLAN_VARIABLE = "ROLECALL_PLAN_NOTES"
 
 # Ours and ansible-runner's: different in each run, and never read while Ansible is imported, or read

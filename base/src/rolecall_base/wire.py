@@ -75,7 +75,7 @@ def report(sock: socket.socket, message: Mapping[str, Any], fds: Sequence[int] =
 
 
 def read_report(sock: socket.socket) -> tuple[Message, list[int]] | None:
-    """Read one report; None when nobody holds the other end any more.
+    """Read one report; None once no process holds the other end.
 
     A descriptor that came along may be missing: this process may have as many as it is allowed. What is
     no report, or was too long for one, is an empty report: a lost note is not worth a run.

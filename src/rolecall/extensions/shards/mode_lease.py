@@ -32,7 +32,7 @@ from rolecall.log_fields import log_fields
 from rolecall.settings import ElectionSettings
 
 _logger = logging.getLogger(__name__)
-_NO_HOLDER_YET = "nobody-yet"
+_NO_HOLDER_YET = "no-holder-yet"
 
 
 class ModeLease:
