@@ -5,14 +5,10 @@
 The last column of its table holds the words that are not used: `word`, `word*` with any ending, or
 several words in a row; in brackets after it, what it may be part of. Whole files are looked at,
 names as well as comments and prose; names are taken apart at underscores and capitals.
-
-The words of its last section are not used in messages: texts of several words in the code of the engine
-and of its tools that are not docstrings, such as errors, log lines, conditions and help texts.
 """
 
 from __future__ import annotations
 
-import ast
 import re
 import subprocess
 import sys
@@ -22,17 +18,22 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 GLOSSARY = ROOT / "docs" / "glossary.md"
-SUFFIXES = (".py", ".md")
-# The list itself, what was said in earlier releases, and examples of what is found.
-NOT_HELD = (
-    GLOSSARY,
-    ROOT / "CHANGELOG.md",
-    ROOT / "tests" / "unit" / "house" / "test_glossary.py",
+SUFFIXES = (
+    ".py",
+    ".md",
+    ".yml",
+    ".yaml",
+    ".toml",
+    ".js",
+    ".html",
+    ".j2",
+    ".sh",
+    ".go",
+    ".importlinter",
+    "Makefile",
 )
-_OF_MESSAGES = "\n## In messages\n"
-_WITH_MESSAGES = ("src/", "dev/src/")
-# Documents of modules, not messages: a change of them would make recorded runs stale.
-_WITHOUT_MESSAGES = "src/rolecall/collections/"
+# The list itself, and examples of what is found.
+NOT_HELD = (GLOSSARY, ROOT / "tests" / "unit" / "house" / "test_glossary.py")
 
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _ENTRY = re.compile(r"([^,(]+?)\s*(?:\(([^)]*)\))?\s*(?:,|$)")
@@ -77,24 +78,6 @@ def faults(texts: Iterable[tuple[str, str]], words: Iterable[Banned]) -> list[st
     ]
 
 
-def messages_in(source: str) -> Iterator[str]:
-    """Its string constants of several words, without docstrings."""
-    tree = ast.parse(source)
-    alone = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
-        match node:
-            case ast.Constant(value=str(text)) if id(node) not in alone and len(text.split()) > 1:
-                yield text
-
-
-def own_messages(texts: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    """Those of each file that has messages for users."""
-    for name, text in texts:
-        is_read = name.startswith(_WITH_MESSAGES) and not name.startswith(_WITHOUT_MESSAGES)
-        if is_read and name.endswith(".py"):
-            yield name, "\n".join(messages_in(text.partition("\n")[2]))
-
-
 def own_texts() -> Iterator[tuple[str, str]]:
     """What git knows or would add, with the name of the file, which is held too."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
@@ -107,9 +90,7 @@ def own_texts() -> Iterator[tuple[str, str]]:
 
 def main() -> int:
     texts = list(own_texts())
-    everywhere, _, of_messages = GLOSSARY.read_text().partition(_OF_MESSAGES)
-    lines = faults(texts, banned(everywhere))
-    lines += faults(own_messages(texts), banned(of_messages))
+    lines = faults(texts, banned(GLOSSARY.read_text()))
     print("\n".join(lines))
     return len(lines)
 
