@@ -3,7 +3,7 @@
 import pytest
 
 
-# It names nothing that the role makes, so it holds for any role. Add a test for each thing that your kind promises.
+# Names nothing that the role makes, so it holds for any role. Add tests for what your kind promises.
 @pytest.mark.usefixtures("engine")
 def test_sample_is_ready_and_what_it_owns_comes_back(
     cluster, namespace, apply, dependents, eventually
