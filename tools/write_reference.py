@@ -42,7 +42,11 @@ _VARIABLES = (
         "ANSIBLE_DEBUG_LOGS",
         "`true`: print the whole output of each play after its run",
     ),
-    ("ANSIBLE_GATHERING", "`explicit`: plays made for roles gather no facts"),
+    (
+        "ANSIBLE_GATHERING",
+        "`explicit`: plays made for roles gather no facts (default: `gathering` of the project's"
+        " ansible.cfg)",
+    ),
     ("ANSIBLE_INVENTORY", "a file or folder that replaces the inventory made for each run"),
     (
         "ANSIBLE_ROLES_PATH",

@@ -70,6 +70,9 @@ def made_project(folder: Path, name: str) -> Path:
         commands.append(["create", "api", *names, *flags])
     for command in commands:
         subprocess.run([ROLECALL, *command], cwd=folder, check=True, capture_output=True)
+    # As its user changes it: the role makes an object of another name, and its tests stay as they are.
+    template = folder / "roles" / "memcached" / "templates" / "message.yaml.j2"
+    template.write_text(template.read_text().replace("}}-message", "}}-text"))
     return folder
 
 
@@ -81,7 +84,7 @@ def test_project_that_was_made_just_now_passes_its_own_checks_and_tests(
     said = made.said
     assert "idempotence: Executed: Successful" in said
     for kind in KINDS:
-        assert f"{kind} | and comes back with the message" in said
+        assert f"{kind} | require that all of it is back" in said
 
 
 @pytest.mark.nightly

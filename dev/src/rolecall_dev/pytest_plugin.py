@@ -4,6 +4,7 @@
     namespace                    a fresh namespace, named after the test
     engine                       the project of the current folder at work, one for all tests
     apply                        creates what a file or a dict describes, in the test's namespace
+    dependents                   finds what a custom resource owns
     eventually                   waits until a condition holds; shows the last value if it never does
     service_account_kubeconfig   makes a kubeconfig for a ServiceAccount with these rules only
     binaries                     the programs, for tests that start clusters in other ways
@@ -34,11 +35,15 @@ if TYPE_CHECKING:
 RbacRule = dict[str, Any]
 ServiceAccountKubeconfig = Callable[..., Path]
 Apply = Callable[[str | Path | Mapping[str, Any]], Any]
+Dependents = Callable[[Mapping[str, Any]], dict[str, str]]
 Eventually = Callable[..., Any]
 
 _RBAC = "rbac.authorization.k8s.io"
 _TIMEOUT_S = 60.0
-_LAST_LINES = 30
+_LAST_LINES = 5
+_LONGEST_LINE = 400
+# Each task of a play is a line of the log: these say what fails only together with the line of the run.
+_OF_TASKS = "[playbook task "
 
 
 @pytest.fixture(scope="session")
@@ -130,6 +135,32 @@ def apply(cluster: Cluster, namespace: str, pytestconfig: pytest.Config) -> Appl
 
 
 @pytest.fixture
+def dependents(cluster: Cluster) -> Dependents:
+    """A function: `dependents(cr)` returns the UIDs of objects that the CR owns, by kubectl names.
+
+    Such as `{"Deployment.v1.apps/shop": "2b1f..."}`: objects in the CR's namespace, without
+    PersistentVolumeClaims, whose deletion would lose data.
+    """
+    columns = (
+        "A:.apiVersion,K:.kind,N:.metadata.name,U:.metadata.uid,O:.metadata.ownerReferences[*].uid"
+    )
+
+    def dependents(cr: Mapping[str, Any]) -> dict[str, str]:
+        listed = ("api-resources", "--namespaced", "--verbs=list,delete", "--output=name")
+        kinds = ",".join(cluster.kubectl(*listed).split())
+        where = ("--namespace", cr["metadata"]["namespace"], "--no-headers")
+        rows = cluster.kubectl("get", kinds, *where, f"--output=custom-columns={columns}")
+        found = {}
+        for api_version, kind, name, uid, owners in map(str.split, rows.splitlines()):
+            if cr["metadata"]["uid"] in owners.split(",") and kind != "PersistentVolumeClaim":
+                group, _, version = api_version.rpartition("/")
+                found[f"{kind}.{version}.{group}/{name}"] = uid
+        return found
+
+    return dependents
+
+
+@pytest.fixture
 def eventually(request: pytest.FixtureRequest) -> Eventually:
     """A function: `eventually(look, is_right)` calls `look` until its value is right, and returns it.
 
@@ -149,12 +180,16 @@ def eventually(request: pytest.FixtureRequest) -> Eventually:
         *,
         timeout_s: float = _TIMEOUT_S,
     ) -> Any:
+        __tracebackhide__ = True  # the test's line is where it failed
         try:
             return wait(look, is_right, timeout_s=timeout_s, ignoring=not_yet)
         except NeverCameError as error:
-            log = request.getfixturevalue("engine").log if has_engine else ""
-            last = "\n".join(["the operator's log ends with:", *log.splitlines()[-_LAST_LINES:]])
-            pytest.fail(f"{error}\n{last}" if has_engine else str(error))
+            message = str(error)
+        if has_engine:
+            message += (
+                f"\nthe operator's log ends with:\n{_end_of(request.getfixturevalue('engine'))}"
+            )
+        pytest.fail(message)
 
     return eventually
 
@@ -223,6 +258,11 @@ def skip_or_fail(reason: str) -> NoReturn:
     if os.environ.get("REQUIRE_ALL"):
         pytest.fail(reason, pytrace=False)
     pytest.skip(reason)
+
+
+def _end_of(engine: ProjectEngine) -> str:
+    lines = [line for line in engine.log.splitlines() if _OF_TASKS not in line]
+    return "\n".join(line[:_LONGEST_LINE] for line in lines[-_LAST_LINES:])
 
 
 def _cluster_with_relays(binaries: Binaries) -> Iterator[Cluster]:

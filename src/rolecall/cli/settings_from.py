@@ -24,6 +24,7 @@ from rolecall.settings import (
     WatchSettings,
     extension_flags,
 )
+from rolecall.watches import skips_facts
 
 POD_NAMESPACE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 _LEVELS = ("debug", "info", "error", "panic")
@@ -111,7 +112,7 @@ def _runner(chosen: Chosen, environment: Mapping[str, str], warnings: list[str])
         way=chosen["runner"],
         ansible_args=chosen["ansible-args"] or "",
         inventory=_path(inventory),
-        skip_facts=environment.get("ANSIBLE_GATHERING") == "explicit",
+        skip_facts=skips_facts(environment, Path(chosen["watches-file"]).parent),
         trust_cr_text=chosen["trust-cr-text"],
         timeout_s=chosen["run-timeout"] or None,
         no_progress_timeout_s=chosen["no-progress-timeout"] or None,

@@ -20,7 +20,7 @@ from rolecall.watches.model import (
 from rolecall.watches.overrides import EntryContext, WatchDefaults, variable_name
 from rolecall.watches.play import Play
 from rolecall.watches.plays import read_play
-from rolecall.watches.search import SearchPath, SearchPaths, search_paths
+from rolecall.watches.search import SearchPath, SearchPaths, search_paths, skips_facts
 from rolecall.watches.selectors import is_qualified_name, read_selector
 
 __all__ = [
@@ -48,5 +48,6 @@ __all__ = [
     "read_play",
     "read_selector",
     "search_paths",
+    "skips_facts",
     "variable_name",
 ]

@@ -69,6 +69,13 @@ def search_paths(environment: Mapping[str, str], cwd: Path, project: Path) -> Se
     )
 
 
+def skips_facts(environment: Mapping[str, str], project: Path) -> bool:
+    """Whether ANSIBLE_GATHERING is `explicit`, else `gathering` of the project's ansible.cfg."""
+    said = environment.get("ANSIBLE_GATHERING", "")
+    own = _own_configuration(project)
+    return (said or (_value_in(own, "gathering") if own else "")) == "explicit"
+
+
 @dataclass(frozen=True, slots=True)
 class _Around:
     environment: Mapping[str, str]
@@ -109,8 +116,7 @@ class _Around:
             if is_file(file):
                 yield file, True
                 break
-        own = self.project / "ansible.cfg"
-        if own.is_file() and not self.project.stat().st_mode & stat.S_IWOTH:  # as Ansible does
+        if own := _own_configuration(self.project):
             yield own, False
 
     def _absolute(self, texts: Sequence[str], base: Path) -> list[Path]:
@@ -124,6 +130,13 @@ class _Around:
             known = f"{home}{known[1:]}" if home and known.startswith("~/") else known
             found.append(Path(os.path.normpath(base / os.path.expandvars(known))))
         return found
+
+
+def _own_configuration(project: Path) -> Path | None:
+    own = project / "ansible.cfg"
+    if own.is_file() and not project.stat().st_mode & stat.S_IWOTH:  # as Ansible does
+        return own
+    return None
 
 
 def _value_in(file: Path, key: str) -> str:

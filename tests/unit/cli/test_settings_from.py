@@ -183,3 +183,12 @@ def test_ports_in_a_pod_stay_in_dev_mode(tmp_path: Path) -> None:
     (tmp_path / "namespace").write_text("default")
     settings, _ = settings_from(choose(("--dev",), {}), {}, tmp_path / "namespace")
     assert settings.metrics.probe_bind == ":6789"
+
+
+def test_ansible_cfg_beside_watches_says_whether_facts_are_gathered(tmp_path: Path) -> None:
+    (tmp_path / "ansible.cfg").write_text("[defaults]\ngathering = explicit\n")
+    words = ("--watches-file", str(tmp_path / "watches.yaml"))
+    assert settled(*words)[0].runner.skip_facts
+    assert not settled(*words, ANSIBLE_GATHERING="smart")[0].runner.skip_facts
+    (tmp_path / "ansible.cfg").unlink()
+    assert not settled(*words)[0].runner.skip_facts

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
 from rolecall.errors import InputError
-from rolecall_dev.proving import Finding, ProofReport, report_text, write_junit
+from rolecall_dev.proving import Finding, ProofReport, checks, report_text, write_junit
 from rolecall_dev.proving.model import Case, Replay, read_replay
 
 FINDING = Finding(
@@ -21,6 +22,7 @@ FINDING = Finding(
     requests=("create configmaps/a -> 201",),
     place="roles/site/tasks/main.yml:7",
     replay=Path(".rolecall-test/01.json"),
+    remedy="Set marks last.",
 )
 CASE = Case("killed", "Site/blog", "run killed after write 2", {"what": "run", "after": [2]})
 
@@ -30,12 +32,39 @@ def test_finding_is_reported_with_its_task_its_difference_and_how_to_try_it_agai
     for part in (FINDING.case, FINDING.place, FINDING.found, FINDING.requests[0]):
         assert part in text
     assert "rolecall test --replay .rolecall-test/01.json" in text
+    assert "  remedy: Set marks last.\n" in text
 
 
 def test_unreached_cases_are_reported() -> None:
     assert "Site/blog: edits: spec.size" in report_text(
         ProofReport(not_reached=["Site/blog: edits: spec.size"])
     )
+
+
+def test_last_line_says_loudly_how_much_was_not_tested() -> None:
+    report = ProofReport(
+        passed=["Site/blog: drift: a"],
+        not_reached=["Site/blog: edits: spec.size", "Site/blog: edits: spec.name"],
+        not_tried_again=["Site/blog: killed: write 2: is gone"],
+        undecided=["Site/blog: errors: 500: timed out"],
+    )
+    assert report_text(report).splitlines()[-1] == (
+        "NOT TESTED: 4 of 5 cases (edits 2, killed 1, errors 1); nothing is known of them: give it a"
+        " longer --budget, or fewer checks by --check"
+    )
+    assert "NOT TESTED" not in report_text(ProofReport(passed=["Site/blog: drift: a"]))
+
+
+def test_sample_that_was_not_reached_has_cases_that_cannot_be_counted() -> None:
+    last = report_text(ProofReport(not_reached=["Site/blog: undisturbed"])).splitlines()[-1]
+    assert "NOT TESTED: 1 of 1 cases (undisturbed 1), and all others of the samples" in last
+
+
+def test_each_problem_of_a_check_names_a_remedy() -> None:
+    for file in Path(checks.__file__).parent.glob("*.py"):
+        for call in ast.walk(ast.parse(file.read_text())):
+            if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "CaseProblem":
+                assert any(it.arg == "remedy" for it in call.keywords), f"{file}:{call.lineno}"
 
 
 def test_slowest_cases_are_reported_the_slowest_first() -> None:

@@ -119,8 +119,16 @@ def test_make_test_looks_for_what_goes_wrong_in_between_once_there_is_a_sample(
 def test_make_test_runs_pytest_once_there_is_a_test(project: Path) -> None:
     assert "pytest tests" not in _would_run(project, "test")
     assert create_api() == 0
-    assert "pytest tests\n" in _would_run(project, "test")
+    assert "pytest --tb=line --show-capture=no tests" in _would_run(project, "test")
     assert "molecule" not in _would_run(project, "test-quick")
+
+
+def test_tests_of_a_new_kind_name_nothing_that_its_role_makes(project: Path) -> None:
+    """So they hold after the role is replaced."""
+    assert create_api() == 0
+    for path in ("tests/test_memcached.py", "molecule/default/tasks/memcached_test.yml"):
+        text = (project / path).read_text()
+        assert "ConfigMap" not in text and "configmap" not in text and "-message" not in text
 
 
 def _would_run(project: Path, *words: str) -> str:

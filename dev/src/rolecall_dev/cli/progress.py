@@ -77,6 +77,7 @@ def _left(seconds: float) -> str:
 
 _EVERY_S = 30.0
 _CLEAR = "\r\x1b[K"
+_BAR = 20
 
 
 class CaseProgress:
@@ -90,12 +91,14 @@ class CaseProgress:
         self._said_at = self._clock.monotonic()
         self._write(f"{_CLEAR if self._is_terminal else ''}{text}\n")
 
-    def say_where(self, text: str) -> None:
-        """How far it is now."""
+    def say_where(self, text: str, share: float) -> None:
+        """How far it is now; on a terminal with a bar."""
         if self._is_terminal:
             # A line that wraps is not overwritten as a whole.
             width = shutil.get_terminal_size().columns - 1
-            self._write(f"{_CLEAR}{text[:width]}")
+            done = round(min(1.0, share) * _BAR)
+            bar = f"[{'#' * done}{'.' * (_BAR - done)}] "
+            self._write(f"{_CLEAR}{f'{bar}{text}'[:width]}")
         elif self._clock.monotonic() - self._said_at >= _EVERY_S:
             self.say(text)
 

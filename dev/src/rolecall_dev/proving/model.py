@@ -61,6 +61,7 @@ class CaseProblem:
     reported: str
     expected: str
     found: str
+    remedy: str = ""  # what to change, in one sentence
     requests: tuple[str, ...] = ()
     place: str = ""
     case: Case | None = None  # a smaller case that shows it as well

@@ -64,6 +64,7 @@ from rolecall_dev.staging import TrialCluster
 _logger = logging.getLogger(__name__)
 
 _Say = Callable[[str], None]
+_SayWhere = Callable[[str, float], None]  # how far it is: in words, and as a part of the whole
 REPLAYS_FOLDER = ".rolecall-test"
 _RBAC_FOLDER = Path("config/rbac")
 _CRD = Gvk("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
@@ -93,7 +94,7 @@ async def prove(
     *,
     trial_cluster: TrialCluster | None = None,
     say: _Say = lambda _: None,
-    say_where: _Say = lambda _: None,
+    say_where: _SayWhere = lambda _text, _share: None,
 ) -> ProofReport:
     """Run the checks on a project's samples; with a cluster, on that one, else on a new one.
 
@@ -168,7 +169,7 @@ class _Proof:
         plan: ProofPlan,
         trial_cluster: TrialCluster,
         say: _Say,
-        say_where: _Say,
+        say_where: _SayWhere,
     ) -> None:
         self._wish, self._plan, self._trial_cluster, self._say = wish, plan, trial_cluster, say
         self._say_where = say_where
@@ -208,7 +209,8 @@ class _Proof:
 
     async def _report_where(self, began: float) -> None:
         while True:
-            self._say_where(self._progress.reported(self._clock.monotonic() - began))
+            progress = self._progress
+            self._say_where(progress.reported(self._clock.monotonic() - began), progress.share)
             await self._clock.sleep(_TELL_S)
 
     async def _work(self) -> None:
@@ -402,6 +404,7 @@ class _Proof:
                 reported=problem.reported,
                 expected=problem.expected,
                 found=found,
+                remedy=problem.remedy,
                 requests=problem.requests,
                 place=problem.place,
                 replay=replay.write(
@@ -425,6 +428,8 @@ def _failing(sample: CrSample, undisturbed: Undisturbed) -> Finding:
         reported="the status says that something is wrong, though nothing disturbed",
         expected=f"it becomes right, or an annotation `{NEEDS_ANNOTATION}` says what it lacks",
         found=failure_message(undisturbed.cr) or shown_conditions(undisturbed.cr),
+        remedy="Mend what the status names; if the role waits for something that no run of it changes,"
+        " let its `report` ask for another run with `again: 2s`.",
         requests=around(undisturbed.requests, None),
     )
 

@@ -7,6 +7,7 @@ that is told too: nothing is known then.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -30,6 +31,7 @@ class Finding:
     reported: str  # one line
     expected: str
     found: str  # a difference, or what was seen instead
+    remedy: str = ""  # what to change, in one sentence
     requests: tuple[str, ...] = ()  # those around it, in the order in which they came
     place: str = ""  # the task that made the request: `roles/web/tasks/main.yml:12`
     replay: Path | None = None  # for `rolecall test --replay`
@@ -93,6 +95,15 @@ class ProofProgress:
         finally:
             self._began.pop(name, None)
 
+    @property
+    def share(self) -> float:
+        """Of what is under way now, from 0 to 1: samples, then cases, then second tries."""
+        if not self.cases:
+            return self.known / max(1, self.samples)
+        if self.is_second and self.seen_once:
+            return self.tried_again / self.seen_once
+        return self.decided / self.cases
+
     def reported(self, seconds: float) -> str:
         """`12 of 84 cases, 1 problem seen once; 3 min 10 s; 40 s in Site/blog: edits: spec.size`."""
         said = f"{self._how_far()}; {shown_seconds(seconds)}"
@@ -140,6 +151,8 @@ def _lines(finding: Finding) -> Iterator[str]:
     yield f"  expected: {finding.expected}"
     yield from _block("found", finding.found.splitlines())
     yield from _block("requests around it", finding.requests)
+    if finding.remedy:
+        yield f"  remedy: {finding.remedy}"
     if finding.replay is not None:
         yield f"  again: rolecall test --replay {_from_here(finding.replay)}"
 
@@ -171,6 +184,7 @@ def report_text(report: ProofReport) -> str:
     parts += _listed("not reached within the budget", report.not_reached)
     parts += _listed("slowest cases", slowest(report))
     parts.append(summary_of(report))
+    parts += untested(report)
     return "\n".join(parts)
 
 
@@ -178,6 +192,24 @@ def slowest(report: ProofReport) -> list[str]:
     """Where the time went: cases side by side share the machine, so their sum is more than all took."""
     times = sorted(report.seconds_of.items(), key=lambda item: -item[1])
     return [f"{seconds:5.1f} s  {name}" for name, seconds in times[:_SLOWEST]]
+
+
+def untested(report: ProofReport) -> list[str]:
+    """The last line, where cases were not tested: no finding in them means nothing."""
+    names = [*report.not_reached, *report.not_tried_again, *report.undecided]
+    if not names:
+        return []
+    checks = Counter(name.split(": ")[1] for name in names)
+    by_check = ", ".join(f"{check} {count}" for check, count in checks.most_common())
+    said = f"NOT TESTED: {len(names)} of {report.cases + len(names)} cases ({by_check})"
+    if any(name.endswith(UNDISTURBED) for name in report.not_reached):
+        said += ", and all others of the samples that were not reached undisturbed"
+    way_out = (
+        "give it a longer --budget, or fewer checks by --check"
+        if report.not_reached or report.not_tried_again
+        else "see `broke off` above"
+    )
+    return [f"{said}; nothing is known of them: {way_out}"]
 
 
 def summary_of(report: ProofReport) -> str:

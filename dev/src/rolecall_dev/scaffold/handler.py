@@ -11,6 +11,7 @@ from rolecall.gvk import Gvk
 from rolecall.json_object import Json, as_map
 from rolecall_dev.scaffold.changes import Changes
 from rolecall_dev.scaffold.further_version import KnownCrd, find_crd
+from rolecall_dev.scaffold.project import renew_schema
 from rolecall_dev.scaffold.templates import rendered
 from rolecall_dev.scaffold.yaml_maps import with_key
 
@@ -65,6 +66,7 @@ def add_handler(changes: Changes, wanted: NewHandler, *, force: bool) -> str:
             changes.add(name, content)
     changes.edit(_WATCHES, with_key(text, _WATCHES, (index, "handlers"), path))
     changes.edit(crd.file, _with_field(crd))
+    renew_schema(changes)
     if "handlers/" in (changes.text_of("Dockerfile") or "handlers/"):
         return ""
     return (

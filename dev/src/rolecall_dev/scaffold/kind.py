@@ -21,7 +21,7 @@ from rolecall_dev.scaffold.names import (
     checked_plural,
     checked_version,
 )
-from rolecall_dev.scaffold.project import FILE, ProjectFile, ProjectResource
+from rolecall_dev.scaffold.project import FILE, ProjectFile, ProjectResource, renew_schema
 from rolecall_dev.scaffold.templates import rendered
 from rolecall_dev.scaffold.yaml_lists import ListItem, with_item
 from rolecall_dev.sources import plural_of
@@ -64,6 +64,7 @@ def add_kind(changes: Changes, project: ProjectFile, wanted: NewKind, *, force: 
     crd = find_crd(changes, gvk)
     project.add(resource)
     changes.edit(FILE, project.render())
+    renew_schema(changes)
     if crd is not None and gvk.version not in crd.versions:
         return _add_version(changes, wanted, gvk, crd, values["sample"])
     _refuse_second_watch(changes, gvk, force=force)

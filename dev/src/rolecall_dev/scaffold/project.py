@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from typing import Any
@@ -10,9 +11,13 @@ import yaml
 
 from rolecall import __version__
 from rolecall.errors import InputError
+from rolecall_dev.checks import watches_schema
 from rolecall_dev.scaffold.changes import Changes
 from rolecall_dev.scaffold.names import checked_domain, checked_project_name
 from rolecall_dev.scaffold.templates import rendered
+
+# Beside watches.yaml, whose first line names it for editors.
+SCHEMA_FILE = "watches.schema.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +40,23 @@ def add_project(changes: Changes, wanted: NewProject, *, force: bool) -> Project
     values = {"project": name, "domain": domain, "version": __version__}
     for path, content in rendered("init", values).items():
         changes.add(path, content)
+    changes.add(SCHEMA_FILE, _schema())
     project = ProjectFile.new(name, domain)
     changes.add(FILE, project.render())
     return project
+
+
+def renew_schema(changes: Changes) -> None:
+    """Write the schema that editors check watches.yaml with, where the project has one, as it is today.
+
+    A newer engine and other extensions have other keys.
+    """
+    if changes.text_of(SCHEMA_FILE) is not None:
+        changes.edit(SCHEMA_FILE, _schema())
+
+
+def _schema() -> str:
+    return json.dumps(watches_schema(), indent=2, ensure_ascii=False) + "\n"
 
 
 def _name_of_folder(changes: Changes) -> str:

@@ -6,6 +6,7 @@ Fixtures of the pytest plugin, which comes with this distribution (docs/guides/t
     namespace    a fresh namespace in it, named after the test
     engine       the project of the current folder at work, with its real roles; one for all tests
     apply        creates what a file or a dict describes, in the test's namespace
+    dependents   finds what a custom resource owns
     eventually   waits until the cluster looks right, and shows what it looked like if it never did
 
 For tests of the engine itself, without Ansible, `EngineInProcess` is the engine inside of the test's

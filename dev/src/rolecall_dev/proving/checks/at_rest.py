@@ -75,6 +75,8 @@ def _problems(
                     reported=f"{each.info.verb} of {each.resource_name} though nothing had changed",
                     expected=_EXPECTED,
                     found=what,
+                    remedy="Write only what follows from the spec: no time, no random value, no"
+                    " list that grows; or make the task depend on a difference.",
                     requests=around(requests, each.number),
                     place=subject.undisturbed.place_of(each),
                     alike=f"{_NAME} {each.resource_name}",
@@ -89,6 +91,7 @@ def _never_settles(subject: Subject) -> CaseProblem:
         reported="the runs never end: each changes something that brings the next one",
         expected="after some runs, nothing is written any more",
         found="\n".join("\n".join(each.changed) for each in last),
+        remedy="Keep values that differ in each run, such as times, out of objects and status.",
         requests=around(subject.undisturbed.requests, None),
         place=subject.undisturbed.place_of(last[0]) if last else "",
         alike=f"{_NAME} never",

@@ -71,6 +71,8 @@ def _problems(
                 reported=f"{case.reported}, the CR never goes",
                 expected="the CR goes, and its finalizers with it",
                 found=f"it is still there, held by: {held_by}",
+                remedy="Let the finalizer's tasks succeed where what they remove is gone already,"
+                " or was never created.",
                 requests=requests,
                 alike=f"{_NAME} stays",
             )
@@ -89,6 +91,8 @@ def _problems(
                 reported=f"{case.reported}, objects stay behind",
                 expected="all that was made for the CR goes with it",
                 found="\n".join(f"{each} is still there" for each in others),
+                remedy="Create the objects in the CR's namespace, where Kubernetes removes them"
+                " with it, or delete them in the finalizer.",
                 requests=requests,
                 place=subject.undisturbed.place_of(wrote),
                 alike=f"{_NAME} {' '.join(others)}",
@@ -100,6 +104,8 @@ def _problems(
                 reported=f"{case.reported}, foreign objects are deleted, too",
                 expected="what was not made for the CR stays",
                 found="\n".join(f"{each} is gone" for each in missing),
+                remedy="Delete by the name or label of this CR in the finalizer, never all objects of a"
+                " kind.",
                 requests=requests,
                 alike=f"{_NAME} foreign",
             )

@@ -252,6 +252,16 @@ class _Trial:
             return "; `watchClusterScopedResources: true` in watches.yaml has it watched"
         return ""
 
+    def _remedy(self, *, by_a_run: bool) -> str:
+        if not by_a_run:
+            return "Let each run apply the whole object, every field that the role cares for."
+        if way_out := self._way_out():
+            return f"Have it watched: {way_out.removeprefix('; ')}."
+        return (
+            "Create the object in the CR's namespace, so that the CR owns it and a change of it"
+            " starts a run, or set `reconcilePeriod` in watches.yaml."
+        )
+
     def _problem_of_leaves(self, found: Sequence[_Unrepaired]) -> CaseProblem:
         names = ", ".join(shown_leaf(each.leaf) for each in found)
         reported = f"{self._id} edited at {names}" + (", each alone" if len(found) > 1 else "")
@@ -274,6 +284,7 @@ class _Trial:
             reported=f"{reported}, and it is repaired {found[0].when}",
             expected=f"{_AT_REPAIR}{self._way_out() if found[0].by_a_run else ''}",
             found=shown_differences(differences) or "it never settles",
+            remedy=self._remedy(by_a_run=found[0].by_a_run),
             requests=around(self._tested.traffic.requests, None),
             place=known.place_of(wrote[-1]) if wrote else "",
             case=case,

@@ -128,6 +128,8 @@ class _Trial:
                 f"with {self._shown} the run fails, and the status does not say why",
                 "a message that says what is wrong",
                 "no message",
+                remedy="Forbid the value in the CRD's schema, or let the role fail with a message"
+                " (`rolecall.operator.refuse`).",
             )
         ]
 
@@ -160,6 +162,8 @@ class _Trial:
                 "an edit takes back what the value before had made",
                 shown_differences(found),
                 tuple(map(str, found)),
+                remedy="Apply the whole object instead of patching it, and delete what the new value no"
+                " longer needs (`prune: true` in watches.yaml).",
             )
         ]
 
@@ -180,6 +184,8 @@ class _Trial:
                 f"after {after}, all is as it was",
                 shown_differences(settled.differences) or "it never settles",
                 tuple(map(str, settled.differences)),
+                remedy="Derive each object from the spec alone, and delete what belonged to the other"
+                " value.",
             )
         ]
 
@@ -190,6 +196,8 @@ class _Trial:
         expected: str,
         found: str,
         differences: tuple[str, ...] = (),
+        *,
+        remedy: str,
     ) -> CaseProblem:
         params = {"path": list(self._field.path), "values": [self._value]}
         wrote = tested.traffic.effects[-1:]
@@ -197,6 +205,7 @@ class _Trial:
             reported=reported,
             expected=expected,
             found=found,
+            remedy=remedy,
             requests=around(tested.traffic.requests, None),
             place=self._subject.undisturbed.place_of(wrote[0]) if wrote else "",
             case=Case(_NAME, self._case.subject, self._shown, params, is_alone=self._case.is_alone),
@@ -228,6 +237,7 @@ def _dead(
             reported=f"{field.name} is dead: {text}",
             expected="what the sample sets changes something, in an object or in the status",
             found="the same objects and the same status",
+            remedy="Use the field in the role, or remove it from the CRD and the sample.",
             alike=f"dead {field.name}",
         )
     ]

@@ -107,6 +107,9 @@ async def _run(bench: Bench, subject: Subject, case: Case) -> list[CaseProblem]:
                     expected="the same end state as that of an undisturbed run",
                     found=f"{shown_differences(settled.differences) or 'it never settles'}\n"
                     f"status: {shown_conditions(await tested.cr())}",
+                    remedy="Let the error fail the run (no `ignore_errors` or empty `rescue`), so"
+                    " that it is tried again, and write so that a second try finds what the first"
+                    " one made.",
                     requests=requests,
                     place=place,
                     alike=f"{asked.resource_name} {shown_differences(settled.differences)}",
@@ -121,6 +124,8 @@ async def _run(bench: Bench, subject: Subject, case: Case) -> list[CaseProblem]:
                 reported=f"status said `Successful` while {asked.resource_name} was not as wanted",
                 expected="a run whose write failed does not end as a success, or made the write again",
                 found=lie,
+                remedy="Do not ignore the error of this task: no `ignore_errors`, no `failed_when:"
+                " false`, and a `rescue` that ends with `rolecall.operator.report_failure`.",
                 requests=requests,
                 place=place,
                 alike=f"lie {asked.resource_name}",

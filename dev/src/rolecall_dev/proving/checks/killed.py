@@ -112,6 +112,8 @@ async def _judged(subject: Subject, what: str, tested: TestedCr, write: int) -> 
         reported=f"{single.reported} leaves something else behind than an undisturbed run",
         expected="the same end state as that of an undisturbed run",
         found=differs,
+        remedy="Decide by what is in the cluster and not by a mark that was set before the work;"
+        " set marks last.",
         requests=around(tested.traffic.requests, last.number if last else number),
         place=subject.undisturbed.place_of(last),
         case=replace(single),

@@ -147,6 +147,8 @@ def _shared(
         reported=f"{reported}, and no status says so",
         expected="each has objects of its own, or the second one says that it cannot",
         found=found,
+        remedy="Put the CR's name into the names of its objects, and its namespace too where they"
+        " have none or live in another one.",
         requests=around(second.traffic.requests, None),
         place=subject.undisturbed.place_of(wrote[0]) if wrote else "",
         alike=f"{_NAME} shared",
@@ -188,6 +190,8 @@ async def _long(bench: Bench, subject: Subject, case: Case, letters: int) -> lis
                 reported=f"with {case.reported} it does something else, and says nothing",
                 expected="the same objects as with a short name, or a message that says what is wrong",
                 found=found,
+                remedy="Limit `metadata.name` in the CRD by a rule (`self.metadata.name.size() <="
+                " 40`), or shorten names with a hash of the whole name.",
                 requests=around(tested.traffic.requests, None),
                 alike=f"{_NAME} long",
             )

@@ -95,6 +95,8 @@ async def _run(bench: Bench, subject: Subject, case: Case) -> list[CaseProblem]:
                 expected=f"the run fails, and status or log say that the right to {right} is missing",
                 found=f"{shown_differences(settled.differences) or 'it never settles'}\n"
                 f"status: {await _status_shown(tested)}",
+                remedy="Let a refused request fail the run: no `ignore_errors`, and no condition"
+                " that takes an error for an absent object.",
                 requests=around(tested.traffic.requests, refused[0].number),
                 place=subject.undisturbed.place_of(refused[0].mark),
                 alike=f"{_NAME} {right}",
@@ -194,6 +196,8 @@ def _not_granted(subject: Subject) -> list[CaseProblem]:
             reported=f"config/rbac gives no right to {right}, which is asked for",
             expected="each request of the undisturbed run is allowed",
             found=f"{requests[0]}",
+            remedy="Run `rolecall rbac`; for a kind that is known only at run time, `rolecall rbac"
+            " --record`.",
             requests=tuple(map(str, requests[:3])),
             place=subject.undisturbed.place_of(requests[0].mark),
             alike=f"{_NAME} not granted {right}",

@@ -32,6 +32,10 @@ from rolecall_dev.proving.tested_cr import Expected, TestedCr
 from rolecall_dev.staging import NAMESPACE_MARK, EndState, Leeway, leaves_of, object_id, shown_value
 
 _NAME = "upgrade"
+_REMEDY = (
+    "Delete in the role what the older revision made under other names, and keep pod templates as they"
+    " were where nothing of them needs to change."
+)
 _WORKLOADS = frozenset({"Deployment", "StatefulSet", "DaemonSet"})
 _SETTLES_WITHIN_S = 60.0
 _MOST_LEAVES = 5
@@ -215,6 +219,7 @@ def _problem(tested: TestedCr, case: Case, reported: str, found: str) -> CasePro
         reported=f"{case.reported}, an upgrade {reported}",
         expected="the same as a CR created today, and pods go on that need not end",
         found=found,
+        remedy=_REMEDY,
         requests=around(tested.traffic.requests, None),
         alike=f"{_NAME} {found}",
     )
