@@ -18,20 +18,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 GLOSSARY = ROOT / "docs" / "glossary.md"
-SUFFIXES = (
-    ".py",
-    ".md",
-    ".yml",
-    ".yaml",
-    ".toml",
-    ".js",
-    ".html",
-    ".j2",
-    ".sh",
-    ".go",
-    ".importlinter",
-    "Makefile",
+SUFFIXES = (".py", ".md")
+# Their names are those of other programs, such as those of a scorecard: only plain English holds.
+OTHER_SUFFIXES = (
+    *(".yml", ".yaml", ".toml", ".js", ".html", ".j2", ".sh", ".go"),
+    *(".importlinter", "Makefile", "Dockerfile"),
 )
+_PLAIN_ENGLISH = "\n## Plain English\n"
 # The list itself, and examples of what is found.
 NOT_HELD = (GLOSSARY, ROOT / "tests" / "unit" / "house" / "test_glossary.py")
 
@@ -78,19 +71,25 @@ def faults(texts: Iterable[tuple[str, str]], words: Iterable[Banned]) -> list[st
     ]
 
 
-def own_texts() -> Iterator[tuple[str, str]]:
+def own_texts(suffixes: tuple[str, ...] = SUFFIXES) -> Iterator[tuple[str, str]]:
     """What git knows or would add, with the name of the file, which is held too."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     for name in listed.stdout.splitlines():
         path = ROOT / name
-        if name.endswith(SUFFIXES) and path.is_file() and path not in NOT_HELD:
+        if name.endswith(suffixes) and path.is_file() and path not in NOT_HELD:
             yield name, f"{name}\n{path.read_text()}"
 
 
+def plain_english_of(glossary: str) -> str:
+    """The section with the words that no text uses."""
+    return glossary.partition(_PLAIN_ENGLISH)[2]
+
+
 def main() -> int:
-    texts = list(own_texts())
-    lines = faults(texts, banned(GLOSSARY.read_text()))
+    glossary = GLOSSARY.read_text()
+    lines = faults(own_texts(), banned(glossary))
+    lines += faults(own_texts(OTHER_SUFFIXES), banned(plain_english_of(glossary)))
     print("\n".join(lines))
     return len(lines)
 

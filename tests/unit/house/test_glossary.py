@@ -56,29 +56,13 @@ def test_other_words_and_allowed_phrases_are_let_pass(text: str) -> None:
     assert not faults(text)
 
 
-MESSAGES = '''
-"""The stagehand reads it at the desk."""
-KEY = "desk"
-def f():
-    """Desk."""
-    raise InputError(f"{KEY}: the teller wrote it")  # desk
-'''
-
-
-def test_messages_are_texts_of_several_words_without_docstrings() -> None:
-    assert list(glossary.messages_in(MESSAGES)) == [": the teller wrote it"]
-
-
-def test_messages_are_read_in_the_engine_and_its_tools() -> None:
-    names = [
-        "src/rolecall/a.py",
-        "dev/src/rolecall_dev/b.py",
-        "tests/unit/c.py",
-        "src/rolecall/d.md",
-    ]
-    texts = [(name, f"{name}\n{MESSAGES}") for name in names]
-    lines = glossary.faults(glossary.own_messages(texts), [Banned("teller"), Banned("desk")])
-    assert [line.partition(":")[0] for line in lines] == names[:2]
+def test_yaml_is_read_for_plain_english_only() -> None:
+    names = {name for name, _ in glossary.own_texts(glossary.OTHER_SUFFIXES)}
+    assert {"watches.yaml", "crds/etcdclusters.yaml", "Makefile"} <= names
+    text = (ROOT / "docs" / "glossary.md").read_text()
+    words = {each.word for each in glossary.banned(glossary.plain_english_of(text))}
+    assert {"told", "tells", "nobody", "whoever", "somebody"} <= words
+    assert len(words) < len(list(glossary.banned(text)))
 
 
 def test_our_glossary_bans_something_and_names_each_word_once() -> None:

@@ -1,11 +1,11 @@
 """The running operator with its proxy, and CRs under test on it: what every case gets.
 
 Cases run side by side, each in a namespace of its own, on one engine. What touches all of them (killing
-the engine) or cannot be told apart (requests outside of namespaces) runs alone.
+the engine) or cannot be distinguished (requests outside of namespaces) runs alone.
 
-Whether a sample's requests can be told apart is not known before it has lived, and to let each live
+Whether a sample's requests can be distinguished is not known before it has lived, and to let each live
 alone takes seconds of waiting for each. So at first all live side by side. Where any request came that
-is in nobody's namespace, what it made is removed, and those that may have sent it live again, alone.
+is in no sample's namespace, what it made is removed, and those that may have sent it live again, alone.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Bench:
 
     @asynccontextmanager
     async def alone(self, subject: Subject) -> AsyncIterator[TestedCr]:
-        """The same for a case that runs alone: what is in nobody's namespace is noted, too."""
+        """The same for a case that runs alone: requests outside of its namespace count, too."""
         async with self._tested(subject.sample, subject.undisturbed, is_alone=True) as tested:
             yield tested
 

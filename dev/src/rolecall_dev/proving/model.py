@@ -46,7 +46,7 @@ class Case:
     params: Json
     worth: float = 1.0  # the higher the sooner; what such a case finds for each second it takes
     is_alone: bool = (
-        False  # touches what others need: the engine, or requests of nobody's namespace
+        False  # touches what others need: the engine, or requests outside of its namespace
     )
 
     @property

@@ -98,7 +98,7 @@ async def prove(
 ) -> ProofReport:
     """Run the checks on a project's samples; with a cluster, on that one, else on a new one.
 
-    `say` is told what is known from now on, and `say_where`, each second, how far it is.
+    `say` gets what is known from now on, and `say_where`, each second, how far it is.
     """
     plan = planned(wish)
     if trial_cluster is not None:
@@ -334,7 +334,7 @@ class _Proof:
                 known.alike.append(smallest)
 
     def _limits_not_met(self) -> list[str]:
-        """Told only where all was tried that could have met them."""
+        """Reported only where all was tried that could have met them."""
         if self._plan.replayed is not None:
             return []
         kinds = {sample.gvk.kind for sample in self._plan.samples}

@@ -1,8 +1,8 @@
 """What a test of an operator came to: findings, what was not reached, and what cannot be proved here.
 
 A finding is about one case that was repeated alone and came out the same way; a case that fails once
-and never again is told by name, and is no finding. Where the budget left no time for the second try,
-that is told too: nothing is known then.
+and never again is named, and is not a finding. Where the budget left no time for the second try,
+that is said too: nothing is known then.
 """
 
 from __future__ import annotations

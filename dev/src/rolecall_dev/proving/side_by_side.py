@@ -1,6 +1,6 @@
 """Several things at once, as many as the machine has use for.
 
-An error comes out as it is, the first of them: whoever reads it wants to know what happened, and not
+An error comes out as it is, the first of them: its reader wants to know what happened, and not
 that it happened in a group.
 """
 
@@ -39,7 +39,7 @@ def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
 
 
 # What is begun here ends when its time is up, however it hangs.
-# Whoever is cancelled may clean up, and that may hang as well: on a cluster that answers nothing, a
+# A cancelled task may clean up, and that may hang as well: on a cluster that answers nothing, a
 # namespace cannot be deleted either. So there is a short grace, and then each wait that is left is
 # broken off, one after the other.
 

@@ -152,7 +152,7 @@ class TestedCr:
         return await self.engine.state_of(self.place.gvk.kind, self.namespace, self.place.name)
 
     async def ask_for_run(self) -> None:
-        """Have it run once more, and wait until that run began to be told as the last one."""
+        """Have it run once more, and wait until that run is shown as the last one."""
         before = await self.engine_state()
         await self.engine.reconcile(self.place.gvk.kind, self.namespace, self.place.name)
         began = self.clock.monotonic()

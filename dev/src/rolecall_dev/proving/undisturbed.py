@@ -32,7 +32,7 @@ from rolecall_dev.staging import (
 _SETTLES_WITHIN_S = 60.0
 # Until it is known which kinds its plays write; then until nothing comes any more.
 _FIRST_PATIENCE_S, _PATIENCE_S = 0.3, 3.0
-# What happened is told once and not taken back: they outlive what they tell of, for an hour.
+# Events are posted once and not taken back: they outlive their object, for an hour.
 _EVENTS = frozenset({"Event", "Event.events.k8s.io"})
 
 

@@ -155,7 +155,7 @@ class ProjectFile:
         return [ProjectResource(*(str(row.get(key, "")) for key in keys)) for row in rows]
 
     def refuse_twice(self, new: ProjectResource) -> None:
-        """Raise where the kind is there, or is of a second group that nobody asked for."""
+        """Raise where the kind is there, or is of a second group that was not asked for."""
         if new in self.resources:
             raise InputError(
                 f"kind `{new.kind}` of `{new.group}/{new.version}` is in {FILE} already",

@@ -1,7 +1,7 @@
 """At rest: where nothing changed, nothing is written: by a second run, a restart, or a new list.
 
 Counted is what changed something: modules of kubernetes.core send a patch on every run, and one that
-changes nothing wakes nobody. How many such there are is told, and is no finding.
+changes nothing causes no event. Their number is shown and is not a finding.
 """
 
 from __future__ import annotations

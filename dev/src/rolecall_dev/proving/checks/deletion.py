@@ -1,7 +1,7 @@
 """Deletion: the CR is deleted in each state between, and all goes with it, and nothing else.
 
 For each write the run is held where it was done; then the CR is deleted, and the run goes on. Beside it
-lie objects of somebody else, with labels of the role's own objects: they stay.
+lie objects of another client, with labels of the role's own objects: they stay.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _NAME = "deletion"
 _HELD_WITHIN_S = 30.0
 _CONFIG_MAP, _SECRET = Gvk("", "v1", "ConfigMap"), Gvk("", "v1", "Secret")
 _FOREIGN = (_CONFIG_MAP, _SECRET)
-_FOREIGN_NAME = "of-somebody-else"
+_FOREIGN_NAME = "of-another-client"
 
 
 def _cases(subject: Subject) -> list[Case]:

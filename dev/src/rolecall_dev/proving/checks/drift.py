@@ -2,7 +2,7 @@
 
 First all fields that the role set on an object are edited at once: that takes one run, and shows
 whether the object is looked at, at all. Then each of them alone, one after the other on one CR: a role
-that looks at one field and then repairs all passes the first. Fields that the API server lets nobody
+that looks at one field and then repairs all passes the first. Fields that the API server lets no client
 change are left out, and so are those that name the object. What a role did not set is left alone:
 other controllers write it. The owner is the exception, though the role seldom names it: the engine
 writes it for the role, and an object without stays when its CR goes.
@@ -242,7 +242,7 @@ class _Trial:
         return resource.path(obj["metadata"].get("namespace", ""), obj["metadata"]["name"])
 
     def _way_out(self) -> str:
-        """Where watches.yaml says that nobody looks at such an object."""
+        """Where watches.yaml says that the engine ignores such an object."""
         watch = self._subject.sample.watch
         kind = self._id.partition("/")[0]
         if not watch.watch_dependent_resources:
@@ -288,7 +288,7 @@ class _Trial:
             requests=around(self._tested.traffic.requests, None),
             place=known.place_of(wrote[-1]) if wrote else "",
             case=case,
-            # Who does not look at an object misses each way to change it: one cause, told once.
+            # A role that ignores an object misses each way to change it: one cause, reported once.
             alike=f"{_NAME} {self._id} {found[0].when}",
         )
 
@@ -344,13 +344,13 @@ def _made_objects(subject: Subject) -> list[Json]:
 
 
 def _is_owned_alone(subject: Subject, obj: Json) -> bool:
-    """Whether the CR owns it, and nobody else: an object that others own as well is theirs, too."""
+    """Whether only the CR owns it: an object that others own as well is theirs, too."""
     owners = obj["metadata"].get("ownerReferences") or []
     return [each["uid"] for each in owners] == [subject.undisturbed.cr["metadata"]["uid"]]
 
 
 async def _is_held(tested: TestedCr, obj: Json) -> bool:
-    """Whether the very object waits for somebody's finalizer."""
+    """Whether the very object waits for another finalizer."""
     uid = obj["metadata"]["uid"]
     return any(
         it["metadata"]["uid"] == uid and it["metadata"].get("deletionTimestamp")
@@ -365,7 +365,7 @@ DRIFT = OperatorCheck(
 
 # The leaves of an object that a role set, and how one of them is given another value.
 # What a role set is read from the bodies of its writes, and not from the object: what others wrote is
-# nobody's business here. A path names an element of a list by its name where it has one, else by its
+# not tested here. A path names an element of a list by its name where it has one, else by its
 # place.
 
 _NOT_ITS_OWN = frozenset({"apiVersion", "kind", "status"})

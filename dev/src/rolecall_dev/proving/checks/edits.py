@@ -6,7 +6,7 @@ not taken back. And a field of which no value changes anything is dead. A value 
 must say so in words, and the next good edit must mend it.
 
 Not every difference is a fault: a volume cannot shrink. Where the status says that something is wrong,
-the author knows, and it is told as a note.
+the author knows, and it is shown as a note.
 """
 
 from __future__ import annotations

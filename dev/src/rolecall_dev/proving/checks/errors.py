@@ -144,7 +144,7 @@ def _noting(tested: TestedCr, subject: Subject, at_success: list[EndState]):  # 
 def _lie(
     subject: Subject, asked: SeenRequest, at_success: Sequence[EndState], namespace: str
 ) -> str:
-    """What of the object of a failed write was not right when success was told."""
+    """What of the object of a failed write was not right when success was reported."""
     if not asked.is_write or not at_success or asked.info.subresource:
         return ""
     known = subject.undisturbed

@@ -114,7 +114,7 @@ class _Watch:
         self.is_in_log = self.is_in_status = False
 
     async def until_reported(self) -> None:
-        """Look until it is told, or until all is done without it."""
+        """Look until it is reported, or until all is done without it."""
         clock = self._bench.clock
         began = clock.monotonic()
         while clock.monotonic() - began < _NAMED_WITHIN_S:
@@ -133,7 +133,7 @@ class _Watch:
             self._bench.engine.words_since, self._position
         )
         lines = "\n".join(line for line in said.splitlines() if self._tested.namespace in line)
-        # Whoever tries another way tells of that one: `update`, where `patch` was refused.
+        # A role that tries another way reports that one: `update`, where `patch` was refused.
         message = await _message(self._tested)
         self.is_in_log = self.is_in_log or any(names_right(lines, each) for each in refused)
         self.is_in_status = any(names_right(message, each) for each in refused)
@@ -156,7 +156,7 @@ def right_of(info: RequestInfo) -> Right:
 
 
 def names_right(text: str, right: Right) -> bool:
-    """Whether one line tells of it: its verb and its resource as words."""
+    """Whether one line names it: its verb and its resource as words."""
     resource, _, sub = right.resource.partition("/")
     words = [right.verb, resource, *([sub] if sub else [])]
     wanted = [re.compile(rf"(?<![\w-]){re.escape(word)}(?![\w-])") for word in words]

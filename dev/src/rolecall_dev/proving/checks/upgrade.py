@@ -5,7 +5,7 @@ this one's operator starts. What it comes to is held against a CR that was creat
 under this one: what is left of the older one shows there.
 
 Pods restart where the template of their workload changes. Where a fresh CR has the very template that
-there was before, a new revision of it is a restart that nobody needed. Others are told, leaf by leaf:
+there was before, a new revision of it is a needless restart. Others are listed, leaf by leaf:
 whether they are worth it, only the author knows.
 """
 
