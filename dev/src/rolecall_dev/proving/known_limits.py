@@ -4,8 +4,8 @@ A limit is reported with its reason, and does not fail the test. Lists of accept
 entry that nothing meets fails the test, and an entry is refused that has no reason, that does not say
 what is found, that accepts any case or any status, or that is for an unknown kind or check.
 
-Rejected: a mark on the sample, which is for people who copy it; and the hash of a finding, which no reader
-can read in a review.
+Rejected: a mark on the sample, which is for people who copy it; and the hash of a finding, which says
+nothing in a review.
 """
 
 from __future__ import annotations

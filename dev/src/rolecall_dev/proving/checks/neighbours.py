@@ -142,7 +142,7 @@ def _shared(
     found: str,
     wrote: Sequence[SeenRequest] = (),
 ) -> CaseProblem:
-    """Two CRs want one object. Beside, elsewhere or with long names: one cause, so it is reported once."""
+    """Two CRs want one object. Beside, elsewhere or with long names: one cause, reported once."""
     return CaseProblem(
         reported=f"{reported}, and no status says so",
         expected="each has objects of its own, or the second one says that it cannot",
