@@ -1,0 +1,157 @@
+"""The application: the table of all CRs, which other screens are opened from."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing
+from typing import ClassVar
+
+from rich.text import Text
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.widgets import Footer, Input, Static
+
+from rolecall.clock import SystemClock
+from rolecall.json_object import Json
+from rolecall.plain_text import plain
+from rolecall_dev.top.operator import LostEngineError, Operator, Seen
+from rolecall_dev.top.rows import SORTS, chosen, counts, place_of
+from rolecall_dev.top.screens import Acting, CrScreen, OperatorApp
+from rolecall_dev.top.widgets import CrTable, Help
+
+_RETRY_S = 2.0
+_TICK_S = 1.0
+_HELP = """\
+up, down, PgUp, PgDn   choose a CR        Enter   open it, or a run of it
+/        filter: rows that contain the text; Esc ends it
+s        sort by the next of kind, for, state, name
+l        follow the log of the CR, beginning with the current run
+r        reconcile now
+p        pause, with a reason; or resume
+x        stop the current run
+Esc      back
+q        quit
+
+Each key does what the command of that name does; `rolecall COMMAND --help`
+explains it."""
+
+
+class TableScreen(Acting):
+    """All CRs."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("slash", "filter", "Filter", key_display="/"),
+        Binding("s", "sort", "Sort"),
+        Binding("escape", "end_filter", show=False),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._sort, self._filter = next(iter(SORTS)), ""
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="title")
+        yield Static(id="banner")
+        yield CrTable()
+        yield Input(id="filter", placeholder="text in a row")
+        yield Footer()
+
+    def on_mount(self) -> None:
+        self.query_one("#filter").display = False
+        self.query_one(CrTable).focus()
+        self.renew()
+
+    def chosen(self) -> Json | None:
+        return self.query_one(CrTable).cr
+
+    def renew(self) -> None:
+        """Show what is known now."""
+        crs = self.top.crs
+        shown = chosen(crs, self._filter, self._sort, SystemClock().now())
+        self.query_one(CrTable).show(shown)
+        parts = [counts(crs), f"by {self._sort}"]
+        if self._filter:
+            parts.append(f"{len(shown)} with `{self._filter}`")
+        title = Text.assemble(("rolecall top", "bold"), "  ", plain("  ".join(parts)))
+        title.append(f"\n{self.top.source}", "dim")
+        title.no_wrap, title.overflow = True, "ellipsis"
+        self.query_one("#title", Static).update(title)
+
+    def action_sort(self) -> None:
+        names = list(SORTS)
+        self._sort = names[(names.index(self._sort) + 1) % len(names)]
+        self.renew()
+
+    def action_filter(self) -> None:
+        self.query_one("#filter").display = True
+        self.query_one("#filter").focus()
+
+    def action_end_filter(self) -> None:
+        self.query_one("#filter", Input).value = ""
+        self._leave_filter()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        self._filter = event.value
+        self.renew()
+
+    def on_input_submitted(self) -> None:
+        self._leave_filter()
+
+    def _leave_filter(self) -> None:
+        self.query_one("#filter").display = False
+        self.query_one(CrTable).focus()
+
+    def on_cr_table_opened(self) -> None:
+        if cr := self.chosen():
+            self.app.push_screen(CrScreen(place_of(cr)))
+
+
+class TopApp(OperatorApp):
+    """Follows the operator, and shows what it says on the screen that is open."""
+
+    CSS_PATH = "top.tcss"
+    ENABLE_COMMAND_PALETTE = False
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("question_mark", "help", "Help", key_display="?"),
+        Binding("q", "quit", "Quit"),
+    ]
+
+    def __init__(self, operator: Operator, retry_s: float = _RETRY_S) -> None:
+        super().__init__(operator)
+        self._retry_s, self._loss = retry_s, ""
+
+    def on_mount(self) -> None:
+        self.push_screen(TableScreen())
+        self.set_interval(_TICK_S, self._renew)
+        self._follow()
+
+    def action_help(self) -> None:
+        self.push_screen(Help(_HELP))
+
+    @work
+    async def _follow(self) -> None:
+        """For as long as we run: engines are restarted, and connections end."""
+        while True:
+            try:
+                async with aclosing(self.operator.states()) as states:
+                    async for seen in states:
+                        self._take(seen)
+            except LostEngineError as loss:
+                self._loss = plain(str(loss)) or "no reason is known"
+                self._renew()
+            await asyncio.sleep(self._retry_s)
+
+    def _take(self, seen: Seen) -> None:
+        self.crs, self.source = seen.document["crs"], seen.source
+        if seen.document["engine"] is not None:
+            self._loss = ""
+        self._renew()
+
+    def _renew(self) -> None:
+        for screen in self.screen_stack:
+            if isinstance(screen, TableScreen | CrScreen) and screen.is_mounted:
+                screen.renew()
+                banner = screen.query_one("#banner", Static)
+                banner.update(Text(f"No engine answers, trying again: {self._loss}"))
+                banner.display = bool(self._loss)
