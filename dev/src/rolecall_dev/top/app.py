@@ -18,23 +18,23 @@ from rolecall.plain_text import plain
 from rolecall_dev.top.operator import LostEngineError, Operator, Seen
 from rolecall_dev.top.rows import SORTS, chosen, counts, place_of
 from rolecall_dev.top.screens import Acting, CrScreen, OperatorApp
-from rolecall_dev.top.widgets import CrTable, Help
+from rolecall_dev.top.widgets import CrTable, Dialog
 
 _RETRY_S = 2.0
 _TICK_S = 1.0
 _HELP = """\
-up, down, PgUp, PgDn   choose a CR        Enter   open it, or a run of it
-/        filter: rows that contain the text; Esc ends it
-s        sort by the next of kind, for, state, name
-l        follow the log of the CR, beginning with the current run
-r        reconcile now
-p        pause, with a reason; or resume
-x        stop the current run
-Esc      back
-q        quit
+Enter  open the CR, or one of its runs
+Esc    back
+/      filter: rows that contain a text
+s      sort by the next of kind, for, state, name
+l      follow the log of the CR
+r      reconcile the CR now
+p      pause the CR with a reason, or resume it
+x      stop the current run of the CR
+q      quit
 
-Each key does what the command of that name does; `rolecall COMMAND --help`
-explains it."""
+The commands of these names do the same:
+`rolecall pause --help` explains a pause."""
 
 
 class TableScreen(Acting):
@@ -54,7 +54,7 @@ class TableScreen(Acting):
         yield Static(id="title")
         yield Static(id="banner")
         yield CrTable()
-        yield Input(id="filter", placeholder="text in a row")
+        yield Input(id="filter", placeholder="filter: Enter keeps it, Esc ends it", compact=True)
         yield Footer()
 
     def on_mount(self) -> None:
@@ -69,13 +69,12 @@ class TableScreen(Acting):
         """Show what is known now."""
         crs = self.top.crs
         shown = chosen(crs, self._filter, self._sort, SystemClock().now())
-        self.query_one(CrTable).show(shown)
-        parts = [counts(crs), f"by {self._sort}"]
+        self.query_one(CrTable).show(shown, "no CR" if self.top.source else "")
+        parts = [counts(crs), f"sorted by {self._sort}"] if self.top.source else []
         if self._filter:
             parts.append(f"{len(shown)} with `{self._filter}`")
-        title = Text.assemble(("rolecall top", "bold"), "  ", plain("  ".join(parts)))
-        title.append(f"\n{self.top.source}", "dim")
-        title.no_wrap, title.overflow = True, "ellipsis"
+        title = Text.assemble(("rolecall top", "bold"), *(f" · {plain(part)}" for part in parts))
+        title.append(f"\n{self.top.source or 'looking for the engine ...'}", "dim")
         self.query_one("#title", Static).update(title)
 
     def action_sort(self) -> None:
@@ -127,7 +126,7 @@ class TopApp(OperatorApp):
         self._follow()
 
     def action_help(self) -> None:
-        self.push_screen(Help(_HELP))
+        self.push_screen(Dialog(_HELP))
 
     @work
     async def _follow(self) -> None:
@@ -143,9 +142,11 @@ class TopApp(OperatorApp):
             await asyncio.sleep(self._retry_s)
 
     def _take(self, seen: Seen) -> None:
-        self.crs, self.source = seen.document["crs"], seen.source
-        if seen.document["engine"] is not None:
-            self._loss = ""
+        self.crs = seen.document["crs"]
+        if seen.document["engine"] is None:
+            self.source = "what the files of its runs say"
+        else:
+            self.source, self._loss = seen.source, ""
         self._renew()
 
     def _renew(self) -> None:

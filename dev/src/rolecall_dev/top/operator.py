@@ -53,15 +53,12 @@ class Operator(Protocol):
 
     def states(self) -> AsyncGenerator[Seen, None]:
         """Each change; raises `LostEngineError` at the end."""
-        ...
 
     async def ask(self, words: Sequence[str], width: int = 0) -> Answer:
         """Run a command; `width`: as on a terminal of so many columns."""
-        ...
 
     def follow(self, words: Sequence[str], width: int) -> AsyncGenerator[str, None]:
         """The lines of a command while they come."""
-        ...
 
 
 class Commands:
@@ -109,11 +106,13 @@ class Commands:
         self, words: Sequence[str], width: int, errors: IO[bytes] | int | None
     ) -> AsyncIterator[tuple[Process, asyncio.StreamReader]]:
         """With a width, stdout is a terminal, for which commands fold and colour what they print."""
+        # Pauses are annotations, which need no engine.
+        place = () if words[0] in ("pause", "resume") else self._place
         ours, theirs = os.openpty() if width else os.pipe()
         source = os.fdopen(ours, "rb", buffering=0)
         try:
             process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "rolecall", *words, *self._flags_for(words[0])),
+                *(sys.executable, "-m", "rolecall", *words, *place),
                 stdin=DEVNULL,
                 stdout=theirs,
                 stderr=theirs if errors is None else errors,
@@ -132,10 +131,6 @@ class Commands:
             if process.returncode is None:
                 process.terminate()
                 await process.wait()
-
-    def _flags_for(self, command: str) -> Sequence[str]:
-        """Pauses are annotations, which need no engine."""
-        return () if command in ("pause", "resume") else self._place
 
 
 class _UntilClosed(asyncio.StreamReaderProtocol):

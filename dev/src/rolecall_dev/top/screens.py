@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import Any, ClassVar, cast
 
 from rich.text import Text
@@ -24,6 +25,8 @@ _MOST_LINES = 20_000
 # What a CR's details say of ages grows old.
 _AGAIN_S = 5.0
 _RUNS_HEAD = "RUN"
+# Beside what commands print: the padding of a screen, and its scroll bar.
+_MARGIN = 6
 
 
 class OperatorApp(App[None]):
@@ -33,10 +36,17 @@ class OperatorApp(App[None]):
         super().__init__()
         self.operator = operator
         self.crs: list[Json] = []
-        self.source = "looking for the engine ..."
+        self.source = ""  # which engine it is; empty: nothing was heard yet
 
     def cr(self, place: Place) -> Json | None:
         return next((cr for cr in self.crs if place_of(cr) == place), None)
+
+    @work
+    async def act(self, words: Sequence[str]) -> None:
+        """Also when its screen is left meanwhile."""
+        answer = await self.operator.ask(words)
+        severity: Any = "error" if answer.code else "information"
+        self.notify(answer.text, markup=False, severity=severity)
 
 
 class Looking(Screen[None]):
@@ -45,9 +55,6 @@ class Looking(Screen[None]):
     @property
     def top(self) -> OperatorApp:
         return cast("OperatorApp", self.app)
-
-    def action_back(self) -> None:
-        self.dismiss()
 
 
 class Acting(Looking):
@@ -70,7 +77,7 @@ class Acting(Looking):
 
     def action_reconcile(self) -> None:
         if cr := self.chosen():
-            self._act(["reconcile", *place_of(cr).words])
+            self.top.act(["reconcile", *place_of(cr).words])
 
     @work
     async def action_pause(self) -> None:
@@ -79,12 +86,13 @@ class Acting(Looking):
             return
         place = place_of(cr)
         if cr["state"] == "paused" or cr.get("pause"):
-            self._act(["resume", *place.words])
+            self.top.act(["resume", *place.words])
             return
-        question = Question(f"Pause {place}: nothing runs for it until you resume it.", "reason")
+        text = f"Pause {place}: nothing runs for it until you resume it."
+        question = Question(text, "Enter: pause   Esc: cancel")
         reason = await self.app.push_screen_wait(question)
         if reason is not None:
-            self._act(["pause", *place.words, f"--because={reason}"])
+            self.top.act(["pause", *place.words, f"--because={reason}"])
 
     @work
     async def action_stop(self) -> None:
@@ -94,26 +102,23 @@ class Acting(Looking):
         place, run = place_of(cr), cr.get("run")
         if not run:
             self.notify(f"{place}: no run to stop", markup=False, severity="warning")
-        elif await self.app.push_screen_wait(Confirmation(f"Stop run {run} of {place}?")):
-            self._act(["stop", *place.words, f"--run={run}"])
-
-    @work
-    async def _act(self, words: Sequence[str]) -> None:
-        answer = await self.top.operator.ask(words)
-        severity: Any = "error" if answer.code else "information"
-        self.notify(answer.text, markup=False, severity=severity)
+            return
+        question = Confirmation(f"Stop run {run} of {place}?", "y: yes   n: no")
+        if await self.app.push_screen_wait(question):
+            self.top.act(["stop", *place.words, f"--run={run}"])
 
 
 class CrScreen(Acting):
     """What `rolecall status KIND/NAME` and `rolecall runs` print."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "back", "Back")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Back")]
 
     def __init__(self, place: Place) -> None:
         super().__init__()
         self._place = place
         self._shown: Json | None = None
         self._runs: Sequence[str] = ()
+        self._changed = asyncio.Event()
 
     def compose(self) -> ComposeResult:
         yield Static(id="banner")
@@ -125,31 +130,35 @@ class CrScreen(Acting):
 
     def on_mount(self) -> None:
         self.query_one(OptionList).focus()
-        self.set_interval(_AGAIN_S, self.load)
-        self.renew()
+        self.load()
 
     def chosen(self) -> Json | None:
         return self.top.cr(self._place)
 
     def renew(self) -> None:
-        cr = self.chosen()
-        if cr != self._shown or not self._runs:
+        if (cr := self.chosen()) != self._shown:
             self._shown = cr
-            self.load()
+            self._changed.set()
 
     def on_resize(self) -> None:
-        self.load()
+        self._changed.set()
 
-    @work(exclusive=True)
+    @work
     async def load(self) -> None:
-        words, width = self._place.words, self.size.width - 4
-        status = await self.top.operator.ask(["status", *words], width)
-        lines = [shown_line(line) for line in status.lines] or [Text(status.text)]
-        self.query_one("#details", Static).update(Text("\n").join(lines))
-        runs = await self.top.operator.ask(["runs", *words], width)
-        if runs.lines != self._runs:
-            self._runs = runs.lines
-            self._show_runs(runs.lines or [runs.text])
+        """Again and again: one after the other, however long the commands take."""
+        details = self.query_one("#details", Static)
+        while True:
+            self._changed.clear()
+            words, width = self._place.words, max(20, self.size.width - _MARGIN)
+            status = await self.top.operator.ask(["status", *words], width)
+            lines = [shown_line(line) for line in status.lines] or [Text(status.text)]
+            details.update(Text("\n").join(lines))
+            runs = await self.top.operator.ask(["runs", *words], width)
+            if runs.lines != self._runs and self.is_attached:
+                self._runs = runs.lines
+                self._show_runs(runs.lines or [runs.text])
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._changed.wait(), _AGAIN_S)
 
     def _show_runs(self, lines: Sequence[str]) -> None:
         rows = [shown_line(line) for line in lines]
@@ -175,7 +184,7 @@ class CrScreen(Acting):
 class LogScreen(Looking):
     """The lines of a command, while they come."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "back", "Back")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Back")]
 
     def __init__(self, title: str, *commands: Sequence[str]) -> None:
         super().__init__()
@@ -191,19 +200,20 @@ class LogScreen(Looking):
 
     @work
     async def load(self) -> None:
+        log = self.query_one(RichLog)
         for words in self._commands:
             async with aclosing(self.top.operator.follow(words, self.width)) as lines:
                 async for line in lines:
-                    self.write(line)
+                    self.write(log, line)
 
     @property
     def width(self) -> int:
-        return max(20, self.app.size.width - 4)
+        return max(20, self.app.size.width - _MARGIN)
 
-    def write(self, line: str) -> None:
+    def write(self, log: RichLog, line: str) -> None:
         text = shown_line(line)
         text.no_wrap = False
-        self.query_one(RichLog).write(text)
+        log.write(text, width=self.width)
 
 
 class RunScreen(LogScreen):
@@ -211,8 +221,9 @@ class RunScreen(LogScreen):
 
     @work
     async def load(self) -> None:
-        self.query_one(RichLog).auto_scroll = False
+        log = self.query_one(RichLog)
+        log.auto_scroll = False
         for words in self._commands:
             answer = await self.top.operator.ask(words, self.width)
             for line in [*(answer.lines or answer.said[-1:]), ""]:
-                self.write(line)
+                self.write(log, line)

@@ -7,7 +7,7 @@ colours of commands are all that is left of control characters.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from rich.text import Text
 from textual.app import ComposeResult
@@ -50,6 +50,7 @@ class CrTable(Widget, can_focus=True):
     def __init__(self) -> None:
         super().__init__()
         self._crs: Sequence[Json] = ()
+        self._if_none = ""
         self._place: Place | None = None
         self._index = self._first = 0
 
@@ -58,9 +59,9 @@ class CrTable(Widget, can_focus=True):
         """The chosen one."""
         return self._crs[self._index] if self._crs else None
 
-    def show(self, crs: Sequence[Json]) -> None:
+    def show(self, crs: Sequence[Json], if_none: str) -> None:
         """The chosen CR stays chosen, wherever it goes."""
-        self._crs = crs
+        self._crs, self._if_none = crs, if_none
         places = (number for number, cr in enumerate(crs) if place_of(cr) == self._place)
         self._choose(next(places, self._index))
 
@@ -70,7 +71,8 @@ class CrTable(Widget, can_focus=True):
         window = self._crs[self._first : self._first + room]
         screen = Screen(is_terminal=True, has_colours=True, width=self.size.width)
         lines = [
-            shown_line(line) for line in cr_rows(window, screen, SystemClock().now()) or ["no CR"]
+            shown_line(line)
+            for line in cr_rows(window, screen, SystemClock().now()) or [self._if_none]
         ]
         lines[0].stylize("bold")
         if window:
@@ -108,61 +110,39 @@ class CrTable(Widget, can_focus=True):
         self.refresh()
 
 
-class Question(ModalScreen[str | None]):
-    """A line of text; Escape: none."""
+class Dialog(ModalScreen[Any]):
+    """A text over the screen, with an answer; Escape: None."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [("escape", "dismiss_none", "Cancel")]
+    BINDINGS: ClassVar[list[BindingType]] = [("escape", "dismiss(None)", "Close")]
 
-    def __init__(self, text: str, placeholder: str) -> None:
+    def __init__(self, text: str, hint: str = "Esc: close") -> None:
         super().__init__()
-        self._text, self._placeholder = text, placeholder
+        self._text, self._hint = text, hint
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog"):
             yield Static(self._text, markup=False)
-            yield Input(placeholder=self._placeholder)
-            yield Static("Enter: go on   Esc: cancel", classes="hint")
+            yield from self.fields()
+            yield Static(self._hint, markup=False, classes="hint")
+
+    def fields(self) -> ComposeResult:
+        yield from ()
+
+
+class Question(Dialog):
+    """Asks for a line of text."""
+
+    def fields(self) -> ComposeResult:
+        yield Input(placeholder="reason")
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         self.dismiss(event.value)
 
-    def action_dismiss_none(self) -> None:
-        self.dismiss(None)
 
-
-class Confirmation(ModalScreen[bool]):
+class Confirmation(Dialog):
     """Yes or no."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("y", "end(True)", "Yes"),
-        Binding("n,escape", "end(False)", "No"),
+        ("y", "dismiss(True)", "Yes"),
+        ("n", "dismiss(False)", "No"),
     ]
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self._text = text
-
-    def compose(self) -> ComposeResult:
-        with Vertical(classes="dialog"):
-            yield Static(self._text, markup=False)
-            yield Static("y: yes   n: no", classes="hint")
-
-    def action_end(self, answer: bool) -> None:
-        self.dismiss(answer)
-
-
-class Help(ModalScreen[None]):
-    """The keys."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,question_mark,enter", "dismiss", "Close")
-    ]
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self._text = text
-
-    def compose(self) -> ComposeResult:
-        with Vertical(classes="dialog"):
-            yield Static(self._text, markup=False)
-            yield Static("Esc: close", classes="hint")
