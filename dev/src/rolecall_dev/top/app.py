@@ -17,7 +17,7 @@ from rolecall.json_object import Json
 from rolecall.plain_text import plain
 from rolecall_dev.top.operator import LostEngineError, Operator, Seen
 from rolecall_dev.top.rows import SORTS, chosen, counts, place_of
-from rolecall_dev.top.screens import Acting, CrScreen, OperatorApp
+from rolecall_dev.top.screens import Acting, CrScreen, OperatorApp, top_of
 from rolecall_dev.top.widgets import CrTable, Dialog
 
 _RETRY_S = 2.0
@@ -48,34 +48,38 @@ class TableScreen(Acting):
 
     def __init__(self) -> None:
         super().__init__()
-        self._sort, self._filter = next(iter(SORTS)), ""
+        self._sort = next(iter(SORTS))
+        self._title, self._table = Static(id="title"), CrTable()
+        self._filter = Input(
+            id="filter", placeholder="filter: Enter keeps it, Esc ends it", compact=True
+        )
 
     def compose(self) -> ComposeResult:
-        yield Static(id="title")
-        yield Static(id="banner")
-        yield CrTable()
-        yield Input(id="filter", placeholder="filter: Enter keeps it, Esc ends it", compact=True)
+        yield self._title
+        yield self.banner
+        yield self._table
+        yield self._filter
         yield Footer()
 
     def on_mount(self) -> None:
-        self.query_one("#filter").display = False
-        self.query_one(CrTable).focus()
+        self._filter.display = False
+        self._table.focus()
         self.renew()
 
     def chosen(self) -> Json | None:
-        return self.query_one(CrTable).cr
+        return self._table.cr
 
     def renew(self) -> None:
         """Show what is known now."""
-        crs = self.top.crs
-        shown = chosen(crs, self._filter, self._sort, SystemClock().now())
-        self.query_one(CrTable).show(shown, "no CR" if self.top.source else "")
-        parts = [counts(crs), f"sorted by {self._sort}"] if self.top.source else []
-        if self._filter:
-            parts.append(f"{len(shown)} with `{self._filter}`")
+        top = top_of(self)
+        shown = chosen(top.crs, self._filter.value, self._sort, SystemClock().now())
+        self._table.show(shown, "no CR" if top.source else "")
+        parts = [counts(top.crs), f"sorted by {self._sort}"] if top.source else []
+        if self._filter.value:
+            parts.append(f"{len(shown)} with `{self._filter.value}`")
         title = Text.assemble(("rolecall top", "bold"), *(f" · {plain(part)}" for part in parts))
-        title.append(f"\n{self.top.source or 'looking for the engine ...'}", "dim")
-        self.query_one("#title", Static).update(title)
+        title.append(f"\n{top.source or 'looking for the engine ...'}", "dim")
+        self._title.update(title)
 
     def action_sort(self) -> None:
         names = list(SORTS)
@@ -83,23 +87,22 @@ class TableScreen(Acting):
         self.renew()
 
     def action_filter(self) -> None:
-        self.query_one("#filter").display = True
-        self.query_one("#filter").focus()
+        self._filter.display = True
+        self._filter.focus()
 
     def action_end_filter(self) -> None:
-        self.query_one("#filter", Input).value = ""
+        self._filter.value = ""
         self._leave_filter()
 
-    def on_input_changed(self, event: Input.Changed) -> None:
-        self._filter = event.value
+    def on_input_changed(self) -> None:
         self.renew()
 
     def on_input_submitted(self) -> None:
         self._leave_filter()
 
     def _leave_filter(self) -> None:
-        self.query_one("#filter").display = False
-        self.query_one(CrTable).focus()
+        self._filter.display = False
+        self._table.focus()
 
     def on_cr_table_opened(self) -> None:
         if cr := self.chosen():
@@ -151,8 +154,7 @@ class TopApp(OperatorApp):
 
     def _renew(self) -> None:
         for screen in self.screen_stack:
-            if isinstance(screen, TableScreen | CrScreen) and screen.is_mounted:
+            if isinstance(screen, Acting):
                 screen.renew()
-                banner = screen.query_one("#banner", Static)
-                banner.update(Text(f"No engine answers, trying again: {self._loss}"))
-                banner.display = bool(self._loss)
+                screen.banner.update(Text(f"No engine answers, trying again: {self._loss}"))
+                screen.banner.display = bool(self._loss)

@@ -79,7 +79,7 @@ class Commands:
             if not engine.get("shards"):
                 break
             await asyncio.sleep(_POLL_S)
-        async with aclosing(self._lines([*self._status, "--watch"], 0)) as lines:
+        async with aclosing(self.follow([*self._status, "--watch"], 0)) as lines:
             async for line in lines:
                 yield Seen(json.loads(line), seen.source)
         raise LostEngineError("the engine ended, or cannot be reached")
@@ -92,10 +92,7 @@ class Commands:
             errors.seek(0)
             return Answer(code, lines, errors.read().decode(errors="replace").splitlines())
 
-    def follow(self, words: Sequence[str], width: int) -> AsyncGenerator[str, None]:
-        return self._lines(words, width)
-
-    async def _lines(self, words: Sequence[str], width: int) -> AsyncGenerator[str, None]:
+    async def follow(self, words: Sequence[str], width: int) -> AsyncGenerator[str, None]:
         # A person reads both streams, a program one of them.
         async with self._started(words, width, None if width else DEVNULL) as (_, reader):
             while line := await reader.readline():

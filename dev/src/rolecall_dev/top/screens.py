@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from contextlib import aclosing, suppress
+from itertools import takewhile
 from typing import Any, ClassVar, cast
 
 from rich.text import Text
@@ -13,7 +14,6 @@ from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 from textual.widgets import Footer, OptionList, RichLog, Static
-from textual.widgets.option_list import Option
 
 from rolecall.json_object import Json
 from rolecall_dev.top.operator import Operator
@@ -49,15 +49,12 @@ class OperatorApp(App[None]):
         self.notify(answer.text, markup=False, severity=severity)
 
 
-class Looking(Screen[None]):
-    """What all screens share."""
-
-    @property
-    def top(self) -> OperatorApp:
-        return cast("OperatorApp", self.app)
+def top_of(screen: Screen[None]) -> OperatorApp:
+    """The application of the screen."""
+    return cast("OperatorApp", screen.app)
 
 
-class Acting(Looking):
+class Acting(Screen[None]):
     """A screen on which a CR is chosen."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -67,7 +64,15 @@ class Acting(Looking):
         Binding("x", "stop", "Stop run"),
     ]
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.banner = Static(id="banner")
+
     def chosen(self) -> Json | None:
+        raise NotImplementedError
+
+    def renew(self) -> None:
+        """Show what is known now."""
         raise NotImplementedError
 
     def action_log(self) -> None:
@@ -77,7 +82,7 @@ class Acting(Looking):
 
     def action_reconcile(self) -> None:
         if cr := self.chosen():
-            self.top.act(["reconcile", *place_of(cr).words])
+            top_of(self).act(["reconcile", *place_of(cr).words])
 
     @work
     async def action_pause(self) -> None:
@@ -86,13 +91,13 @@ class Acting(Looking):
             return
         place = place_of(cr)
         if cr["state"] == "paused" or cr.get("pause"):
-            self.top.act(["resume", *place.words])
+            top_of(self).act(["resume", *place.words])
             return
         text = f"Pause {place}: nothing runs for it until you resume it."
         question = Question(text, "Enter: pause   Esc: cancel")
         reason = await self.app.push_screen_wait(question)
         if reason is not None:
-            self.top.act(["pause", *place.words, f"--because={reason}"])
+            top_of(self).act(["pause", *place.words, f"--because={reason}"])
 
     @work
     async def action_stop(self) -> None:
@@ -105,7 +110,7 @@ class Acting(Looking):
             return
         question = Confirmation(f"Stop run {run} of {place}?", "y: yes   n: no")
         if await self.app.push_screen_wait(question):
-            self.top.act(["stop", *place.words, f"--run={run}"])
+            top_of(self).act(["stop", *place.words, f"--run={run}"])
 
 
 class CrScreen(Acting):
@@ -116,24 +121,27 @@ class CrScreen(Acting):
     def __init__(self, place: Place) -> None:
         super().__init__()
         self._place = place
+        self._details, self._head = Static(id="details"), Static(id="head")
+        self._list = OptionList(id="runs", markup=False)
         self._shown: Json | None = None
         self._runs: Sequence[str] = ()
+        self._ids: list[str] = []
         self._changed = asyncio.Event()
 
     def compose(self) -> ComposeResult:
-        yield Static(id="banner")
-        yield Static(id="details")
+        yield self.banner
+        yield self._details
         yield Static("RUNS", classes="heading")
-        yield Static(id="head")
-        yield OptionList(id="runs", markup=False)
+        yield self._head
+        yield self._list
         yield Footer()
 
     def on_mount(self) -> None:
-        self.query_one(OptionList).focus()
+        self._list.focus()
         self.load()
 
     def chosen(self) -> Json | None:
-        return self.top.cr(self._place)
+        return top_of(self).cr(self._place)
 
     def renew(self) -> None:
         if (cr := self.chosen()) != self._shown:
@@ -146,15 +154,14 @@ class CrScreen(Acting):
     @work
     async def load(self) -> None:
         """Again and again: one after the other, however long the commands take."""
-        details = self.query_one("#details", Static)
         while True:
             self._changed.clear()
             words, width = self._place.words, max(20, self.size.width - _MARGIN)
-            status = await self.top.operator.ask(["status", *words], width)
+            status = await top_of(self).operator.ask(["status", *words], width)
             lines = [shown_line(line) for line in status.lines] or [Text(status.text)]
-            details.update(Text("\n").join(lines))
-            runs = await self.top.operator.ask(["runs", *words], width)
-            if runs.lines != self._runs and self.is_attached:
+            self._details.update(Text("\n").join(lines))
+            runs = await top_of(self).operator.ask(["runs", *words], width)
+            if runs.lines != self._runs:
                 self._runs = runs.lines
                 self._show_runs(runs.lines or [runs.text])
             with suppress(TimeoutError):
@@ -163,25 +170,21 @@ class CrScreen(Acting):
     def _show_runs(self, lines: Sequence[str]) -> None:
         rows = [shown_line(line) for line in lines]
         has_runs = rows[0].plain.startswith(_RUNS_HEAD)
-        self.query_one("#head", Static).update(rows.pop(0) if has_runs else Text("\n").join(rows))
-        shown = self.query_one(OptionList)
-        at = shown.highlighted or 0
-        shown.clear_options()
-        for row in rows if has_runs else ():
-            words = row.plain.split()
-            if not words:
-                break  # what follows are handlers, which `l` does not show
-            shown.add_option(Option(row, id=words[0].rstrip("…")))
-        if shown.option_count:
-            shown.highlighted = min(at, shown.option_count - 1)
+        self._head.update(rows.pop(0) if has_runs else Text("\n").join(rows))
+        # Behind an empty line are handlers.
+        runs = list(takewhile(lambda row: row.plain, rows)) if has_runs else []
+        self._ids = [row.plain.split()[0].rstrip("…") for row in runs]
+        at = self._list.highlighted or 0
+        self._list.set_options(runs)
+        self._list.highlighted = min(at, len(runs) - 1) if runs else None
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        run, words = event.option_id, self._place.words
+        run, words = self._ids[event.option_index], self._place.words
         asked = [["runs", *words, f"--run={run}", "--timeline"], ["logs", *words, f"--run={run}"]]
         self.app.push_screen(RunScreen(f"run {run} of {self._place}", *asked))
 
 
-class LogScreen(Looking):
+class LogScreen(Screen[None]):
     """The lines of a command, while they come."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Back")]
@@ -189,10 +192,11 @@ class LogScreen(Looking):
     def __init__(self, title: str, *commands: Sequence[str]) -> None:
         super().__init__()
         self._title, self._commands = title, commands
+        self._log = RichLog(max_lines=_MOST_LINES, wrap=True, min_width=20)
 
     def compose(self) -> ComposeResult:
         yield Static(self._title, markup=False, classes="heading")
-        yield RichLog(max_lines=_MOST_LINES, wrap=True, min_width=20)
+        yield self._log
         yield Footer()
 
     def on_mount(self) -> None:
@@ -200,20 +204,17 @@ class LogScreen(Looking):
 
     @work
     async def load(self) -> None:
-        log = self.query_one(RichLog)
         for words in self._commands:
-            async with aclosing(self.top.operator.follow(words, self.width)) as lines:
+            async with aclosing(top_of(self).operator.follow(words, self.width)) as lines:
                 async for line in lines:
-                    self.write(log, line)
+                    self.write(line)
 
     @property
     def width(self) -> int:
         return max(20, self.app.size.width - _MARGIN)
 
-    def write(self, log: RichLog, line: str) -> None:
-        text = shown_line(line)
-        text.no_wrap = False
-        log.write(text, width=self.width)
+    def write(self, line: str) -> None:
+        self._log.write(shown_line(line), width=self.width)
 
 
 class RunScreen(LogScreen):
@@ -221,9 +222,8 @@ class RunScreen(LogScreen):
 
     @work
     async def load(self) -> None:
-        log = self.query_one(RichLog)
-        log.auto_scroll = False
+        self._log.auto_scroll = False
         for words in self._commands:
-            answer = await self.top.operator.ask(words, self.width)
+            answer = await top_of(self).operator.ask(words, self.width)
             for line in [*(answer.lines or answer.said[-1:]), ""]:
-                self.write(log, line)
+                self.write(line)

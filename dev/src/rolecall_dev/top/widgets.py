@@ -28,7 +28,7 @@ from rolecall_dev.top.rows import Place, place_of
 
 def shown_line(line: str) -> Text:
     """A line of a command, with its colours."""
-    return Text.from_ansi(harmless(line, keeps_colours=True), no_wrap=True)
+    return Text.from_ansi(harmless(line, keeps_colours=True))
 
 
 class CrTable(Widget, can_focus=True):
