@@ -13,7 +13,7 @@ from rolecall.json_object import Json
 from rolecall.kube import Client
 from rolecall_dev.localcluster import Cluster
 from rolecall_dev.top.app import TopApp
-from rolecall_dev.top.operator import Commands
+from rolecall_dev.top.operator import ChildCommands
 from tests.e2e.engine import BEHAVIOURS, PATIENCE_S
 from tests.e2e.kinds import condition, cr, kind
 from tests.e2e.shared import SharedEngine
@@ -53,7 +53,7 @@ def app(
 ) -> TopApp:
     monkeypatch.setenv("KUBECONFIG", str(cluster.kubeconfig))
     place = [f"--artifacts-dir={shared_engine.artifacts}"]
-    return TopApp(Commands(place, [f"--namespace={namespace}"]))
+    return TopApp(ChildCommands(place, [f"--namespace={namespace}"]))
 
 
 async def test_person_stops_pauses_resumes_and_reconciles(

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Any
 
 from rolecall.json_object import Json
-from rolecall_dev.top.operator import Answer, LostEngineError, Seen
+from rolecall_dev.top.operator import CommandOutput, LostEngineError, Seen
 
 NOTHING: Json = {"version": "0.1.0", "shards": None}
 
@@ -15,7 +15,7 @@ NOTHING: Json = {"version": "0.1.0", "shards": None}
 class FakeOperator:
     """Its states come from a queue; commands are kept, and answered by their first word."""
 
-    def __init__(self, *crs: Json, answers: Mapping[str, Answer] | None = None) -> None:
+    def __init__(self, *crs: Json, answers: Mapping[str, CommandOutput] | None = None) -> None:
         self.asked: list[list[str]] = []
         self.answers = dict(answers or {})
         self._states: asyncio.Queue[Seen | LostEngineError] = asyncio.Queue()
@@ -34,9 +34,9 @@ class FakeOperator:
                 raise found
             yield found
 
-    async def ask(self, words: Sequence[str], width: int = 0) -> Answer:
+    async def ask(self, words: Sequence[str], width: int = 0) -> CommandOutput:
         self.asked.append(list(words))
-        return self.answers.get(words[0], Answer(0, ["done"], []))
+        return self.answers.get(words[0], CommandOutput(0, ["done"], []))
 
     async def follow(self, words: Sequence[str], width: int) -> AsyncGenerator[str, None]:
         for line in (await self.ask(words)).lines:

@@ -14,7 +14,7 @@ import pytest
 
 from rolecall.cli import main
 from rolecall_dev.top import command
-from rolecall_dev.top.operator import Commands, LostEngineError
+from rolecall_dev.top.operator import ChildCommands, LostEngineError
 from tests.unit.top.fake_operator import cr
 
 PROGRAM = """\
@@ -71,18 +71,18 @@ def test_flags_of_the_engine_and_of_the_crs_are_passed_on() -> None:
 
 
 async def test_command_that_is_shown_has_a_terminal_of_the_width(state: Path) -> None:
-    answer = await Commands(["--operator=a/b"]).ask(["runs", "website/shop"], 77)
+    answer = await ChildCommands(["--operator=a/b"]).ask(["runs", "website/shop"], 77)
     assert answer.lines == ["['runs', 'website/shop', '--operator=a/b'] True 77"]
     assert answer.said == ["said on stderr"]
 
 
 async def test_pause_gets_no_flags_of_the_engine(state: Path) -> None:
-    answer = await Commands(["--operator=a/b"]).ask(["pause", "website/shop"])
+    answer = await ChildCommands(["--operator=a/b"]).ask(["pause", "website/shop"])
     assert answer.text.startswith("['pause', 'website/shop'] False")
 
 
 async def test_lines_that_are_followed_include_those_for_the_person(state: Path) -> None:
-    async with aclosing(Commands([]).follow(["logs", "x/y"], 80)) as lines:
+    async with aclosing(ChildCommands([]).follow(["logs", "x/y"], 80)) as lines:
         assert [line async for line in lines] == ["said on stderr", "['logs', 'x/y'] True 80"]
 
 
@@ -100,7 +100,7 @@ async def test_states_come_until_the_engine_is_lost(
     write(state, engine, code)
     found = []
     with pytest.raises(LostEngineError):
-        async with aclosing(Commands([]).states()) as states:
+        async with aclosing(ChildCommands([]).states()) as states:
             async for each in states:
                 found.append(each)
     assert len(found) == seen
@@ -112,6 +112,6 @@ async def test_replicas_that_divide_the_crs_are_asked_again_and_again(
 ) -> None:
     monkeypatch.setattr("rolecall_dev.top.operator._POLL_S", 0.0)
     write(state, {"shards": {"count": 2}})
-    async with aclosing(Commands([]).states()) as states:
+    async with aclosing(ChildCommands([]).states()) as states:
         found = [await asyncio.wait_for(anext(states), 30) for _ in range(3)]
     assert len(found) == 3

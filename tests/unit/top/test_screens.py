@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 from textual.widgets import OptionList
 
 from rolecall_dev.top.app import TopApp
-from rolecall_dev.top.operator import Answer
+from rolecall_dev.top.operator import CommandOutput
 from tests.fixtures.eventually import eventually_async
 from tests.unit.top.fake_operator import FakeOperator, cr
 
@@ -151,7 +151,7 @@ async def test_stop_of_a_cr_without_a_run_only_reports_that() -> None:
 
 
 async def test_refused_action_shows_the_error_of_the_command() -> None:
-    refused = Answer(1, [], ["engine of a test", f"error: not [allowed] {HOSTILE}"])
+    refused = CommandOutput(1, [], ["engine of a test", f"error: not [allowed] {HOSTILE}"])
     operator = FakeOperator(cr("shop"), answers={"reconcile": refused})
     async with opened(operator) as pilot:
         await pilot.press("r")
@@ -168,9 +168,9 @@ async def test_keys_do_nothing_without_a_cr() -> None:
 
 async def test_cr_opens_with_its_runs_and_a_run_with_timeline_and_output() -> None:
     answers = {
-        "status": Answer(0, ["Website prod/shop", "  state   \x1b[0;31mfailed\x1b[0m"], []),
-        "runs": Answer(0, ["RUN    AGE", "4711…  8s", "4710   9s", "", "HANDLER  AGE"], []),
-        "logs": Answer(0, ["TASK [\x1b[0;32mwait\x1b[0m]"], []),
+        "status": CommandOutput(0, ["Website prod/shop", "  state   \x1b[0;31mfailed\x1b[0m"], []),
+        "runs": CommandOutput(0, ["RUN    AGE", "4711…  8s", "4710   9s", "", "HANDLER  AGE"], []),
+        "logs": CommandOutput(0, ["TASK [\x1b[0;32mwait\x1b[0m]"], []),
     }
     operator = FakeOperator(cr("shop"), answers=answers)
     async with opened(operator) as pilot:
@@ -186,14 +186,14 @@ async def test_cr_opens_with_its_runs_and_a_run_with_timeline_and_output() -> No
 
 
 async def test_runs_whose_ids_are_cut_alike_are_all_listed() -> None:
-    answers = {"runs": Answer(0, ["RUN  AGE", "47…  8s", "47…  9s"], [])}
+    answers = {"runs": CommandOutput(0, ["RUN  AGE", "47…  8s", "47…  9s"], [])}
     async with opened(FakeOperator(cr("shop"), answers=answers)) as pilot:
         await pilot.press("enter")
         await until(pilot, lambda text: text.count("47…") == 2)
 
 
 async def test_log_is_followed_and_escape_leads_back() -> None:
-    operator = FakeOperator(cr("shop"), answers={"logs": Answer(0, [HOSTILE], [])})
+    operator = FakeOperator(cr("shop"), answers={"logs": CommandOutput(0, [HOSTILE], [])})
     async with opened(operator) as pilot:
         await pilot.press("l")
         assert "log of Website prod/shop" in await until(pilot, lambda text: HARMLESS in text)
@@ -203,9 +203,9 @@ async def test_log_is_followed_and_escape_leads_back() -> None:
 
 async def test_text_of_crs_is_neither_markup_nor_does_it_steer_the_terminal() -> None:
     answers = {
-        "status": Answer(0, [HOSTILE], []),
-        "runs": Answer(0, ["RUN  AGE", f"4711  {HOSTILE}"], []),
-        "reconcile": Answer(0, [HOSTILE], []),
+        "status": CommandOutput(0, [HOSTILE], []),
+        "runs": CommandOutput(0, ["RUN  AGE", f"4711  {HOSTILE}"], []),
+        "reconcile": CommandOutput(0, [HOSTILE], []),
     }
     operator = FakeOperator(cr("shop", "running", task=HOSTILE, run=HOSTILE), answers=answers)
     async with opened(operator) as pilot:

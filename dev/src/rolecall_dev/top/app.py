@@ -15,7 +15,7 @@ from textual.widgets import Footer, Input, Static
 from rolecall.clock import SystemClock
 from rolecall.json_object import Json
 from rolecall.plain_text import plain
-from rolecall_dev.top.operator import LostEngineError, Operator, Seen
+from rolecall_dev.top.operator import CommandRunner, LostEngineError, Seen
 from rolecall_dev.top.rows import SORTS, chosen, counts, place_of
 from rolecall_dev.top.screens import Acting, CrScreen, OperatorApp, top_of
 from rolecall_dev.top.widgets import CrTable, Dialog
@@ -119,7 +119,7 @@ class TopApp(OperatorApp):
         Binding("q", "quit", "Quit"),
     ]
 
-    def __init__(self, operator: Operator, retry_s: float = _RETRY_S) -> None:
+    def __init__(self, operator: CommandRunner, retry_s: float = _RETRY_S) -> None:
         super().__init__(operator)
         self._retry_s, self._loss = retry_s, ""
 

@@ -45,9 +45,9 @@ def show_top(arguments: argparse.Namespace) -> int:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise InputError("`rolecall top` needs a terminal", hint="`rolecall status -w` needs none")
     from rolecall_dev.top.app import TopApp  # noqa: PLC0415 - an extra, which may be missing
-    from rolecall_dev.top.operator import Commands  # noqa: PLC0415 - not for `--help`
+    from rolecall_dev.top.operator import ChildCommands  # noqa: PLC0415 - not for `--help`
 
-    TopApp(Commands(words_of_place(arguments), words_of_crs(arguments))).run()
+    TopApp(ChildCommands(words_of_place(arguments), words_of_crs(arguments))).run()
     return 0
 
 

@@ -35,7 +35,7 @@ class Seen(NamedTuple):
     source: str
 
 
-class Answer(NamedTuple):
+class CommandOutput(NamedTuple):
     """What a command printed."""
 
     code: int
@@ -48,20 +48,20 @@ class Answer(NamedTuple):
         return plain(" ".join(self.lines if not self.code else self.said[-2:]))
 
 
-class Operator(Protocol):
+class CommandRunner(Protocol):
     """What the screens ask."""
 
     def states(self) -> AsyncGenerator[Seen, None]:
         """Each change; raises `LostEngineError` at the end."""
 
-    async def ask(self, words: Sequence[str], width: int = 0) -> Answer:
+    async def ask(self, words: Sequence[str], width: int = 0) -> CommandOutput:
         """Run a command; `width`: as on a terminal of so many columns."""
 
     def follow(self, words: Sequence[str], width: int) -> AsyncGenerator[str, None]:
         """The lines of a command while they come."""
 
 
-class Commands:
+class ChildCommands:
     """The operator that the commands find."""
 
     def __init__(self, place: Sequence[str], crs: Sequence[str] = ()) -> None:
@@ -84,13 +84,13 @@ class Commands:
                 yield Seen(json.loads(line), seen.source)
         raise LostEngineError("the engine ended, or cannot be reached")
 
-    async def ask(self, words: Sequence[str], width: int = 0) -> Answer:
+    async def ask(self, words: Sequence[str], width: int = 0) -> CommandOutput:
         with tempfile.TemporaryFile() as errors:
             async with self._started(words, width, errors) as (process, reader):
                 lines = (await reader.read()).decode(errors="replace").splitlines()
                 code = await process.wait()
             errors.seek(0)
-            return Answer(code, lines, errors.read().decode(errors="replace").splitlines())
+            return CommandOutput(code, lines, errors.read().decode(errors="replace").splitlines())
 
     async def follow(self, words: Sequence[str], width: int) -> AsyncGenerator[str, None]:
         # A person reads both streams, a program one of them.
@@ -137,7 +137,7 @@ class _UntilClosed(asyncio.StreamReaderProtocol):
         super().connection_lost(None)
 
 
-def _seen(answer: Answer) -> Seen:
+def _seen(answer: CommandOutput) -> Seen:
     try:
         document: Json = json.loads("\n".join(answer.lines))
         if not answer.code:

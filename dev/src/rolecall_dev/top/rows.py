@@ -13,7 +13,7 @@ from rolecall.plain_text import plain
 _STATES = ("failed", "running", "waiting", "paused", "unknown", "ready")
 
 
-class Place(NamedTuple):
+class CrPlace(NamedTuple):
     """Which CR it is, as long as it exists."""
 
     api_version: str
@@ -36,8 +36,8 @@ class Place(NamedTuple):
         return plain(f"{self.kind} {'/'.join(filter(None, (self.namespace, self.name)))}")
 
 
-def place_of(cr: Json) -> Place:
-    return Place(*(str(cr[field]) for field in Place._fields))
+def place_of(cr: Json) -> CrPlace:
+    return CrPlace(*(str(cr[field]) for field in CrPlace._fields))
 
 
 def _by_kind(cr: Json) -> tuple[str, ...]:

@@ -16,9 +16,9 @@ from textual.screen import Screen
 from textual.widgets import Footer, OptionList, RichLog, Static
 
 from rolecall.json_object import Json
-from rolecall_dev.top.operator import Operator
-from rolecall_dev.top.rows import Place, place_of
-from rolecall_dev.top.widgets import Confirmation, Question, shown_line
+from rolecall_dev.top.operator import CommandRunner
+from rolecall_dev.top.rows import CrPlace, place_of
+from rolecall_dev.top.widgets import Confirmation, ReasonDialog, shown_line
 
 # A log keeps its newest lines.
 _MOST_LINES = 20_000
@@ -32,13 +32,13 @@ _MARGIN = 6
 class OperatorApp(App[None]):
     """What screens know of the application: the operator, and what it said last."""
 
-    def __init__(self, operator: Operator) -> None:
+    def __init__(self, operator: CommandRunner) -> None:
         super().__init__()
         self.operator = operator
         self.crs: list[Json] = []
-        self.source = ""  # which engine it is; empty: nothing was heard yet
+        self.source = ""  # which engine it is; empty: none answered yet
 
-    def cr(self, place: Place) -> Json | None:
+    def cr(self, place: CrPlace) -> Json | None:
         return next((cr for cr in self.crs if place_of(cr) == place), None)
 
     @work
@@ -94,7 +94,7 @@ class Acting(Screen[None]):
             top_of(self).act(["resume", *place.words])
             return
         text = f"Pause {place}: nothing runs for it until you resume it."
-        question = Question(text, "Enter: pause   Esc: cancel")
+        question = ReasonDialog(text, "Enter: pause   Esc: cancel")
         reason = await self.app.push_screen_wait(question)
         if reason is not None:
             top_of(self).act(["pause", *place.words, f"--because={reason}"])
@@ -118,7 +118,7 @@ class CrScreen(Acting):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Back")]
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: CrPlace) -> None:
         super().__init__()
         self._place = place
         self._details, self._head = Static(id="details"), Static(id="head")

@@ -23,7 +23,7 @@ from rolecall.cli import Screen, cr_rows
 from rolecall.clock import SystemClock
 from rolecall.json_object import Json
 from rolecall.plain_text import harmless
-from rolecall_dev.top.rows import Place, place_of
+from rolecall_dev.top.rows import CrPlace, place_of
 
 
 def shown_line(line: str) -> Text:
@@ -51,7 +51,7 @@ class CrTable(Widget, can_focus=True):
         super().__init__()
         self._crs: Sequence[Json] = ()
         self._if_none = ""
-        self._place: Place | None = None
+        self._place: CrPlace | None = None
         self._index = self._first = 0
 
     @property
@@ -129,7 +129,7 @@ class Dialog(ModalScreen[Any]):
         yield from ()
 
 
-class Question(Dialog):
+class ReasonDialog(Dialog):
     """Asks for a line of text."""
 
     def fields(self) -> ComposeResult:
