@@ -140,6 +140,8 @@ GUIDES = {
             "rolecall blame deployment shop .spec.replicas -n shops": (
                 "tests/e2e/features/test_blame.py runs it"
             ),
+            "rolecall top": "tests/e2e/test_top.py presses its keys",
+            "pip install 'rolecall-dev[top]'": "needs a registry",
         },
         engines=("rolecall run",),
         follows={

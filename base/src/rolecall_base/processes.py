@@ -2,9 +2,9 @@
 
 Ansible's workers, async jobs and daemons start sessions of their own, so a process group does not hold
 a run. A *subreaper* stands above each run: whatever is abandoned below it stays below it, and to end a
-run means to freeze and kill everything below it, again until nothing is left. A process that has lost its
-parents is known by variables that it was started with. A cgroup would be simpler, but a
-container seldom may make one.
+run means to freeze and kill everything below it, again until nothing is left. A process that has lost
+its parents is known by variables that it was started with. A cgroup would be simpler, but a container
+seldom may make one.
 """
 
 from __future__ import annotations

@@ -21,6 +21,7 @@ from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
 
 from rolecall import __version__
+from rolecall.cli.cr_table import began, cr_row, cr_rows
 from rolecall.cli.parsers import (
     CommandModule,
     Purpose,
@@ -29,7 +30,7 @@ from rolecall.cli.parsers import (
     command_parser,
     with_examples,
 )
-from rolecall.cli.terminal import RELAYED_VARIABLE, end_with_caller, silence_stdout
+from rolecall.cli.terminal import RELAYED_VARIABLE, Screen, end_with_caller, silence_stdout
 from rolecall.errors import InputError, RolecallError
 
 if TYPE_CHECKING:
@@ -39,9 +40,14 @@ __all__ = [
     "ENGINE_COMMANDS",
     "CommandModule",
     "Purpose",
+    "Screen",
     "Subparsers",
+    "add_engine_choice",
+    "began",
     "command_parser",
     "commands",
+    "cr_row",
+    "cr_rows",
     "main",
     "parser_for",
     "settings_of",
@@ -188,3 +194,10 @@ def variables_with_cluster(environ: Mapping[str, str]) -> dict[str, str]:
     from rolecall.cli.engine_choice import with_local_cluster  # noqa: PLC0415 - as above
 
     return dict(with_local_cluster(environ))
+
+
+def add_engine_choice(parser: argparse.ArgumentParser) -> None:
+    """The flags by which a person says which engine is meant."""
+    from rolecall.cli.engine_choice import add_place  # noqa: PLC0415 - as above
+
+    add_place(parser)

@@ -26,6 +26,8 @@ FROM_A_KUBECONFIG = [
     ["doctor"],
     ["cluster", "kubectl", "--current", "get", "pods"],
 ]
+# Shows what `status` says of its cluster.
+BY_OTHER_COMMANDS = {"top"}
 # They start a cluster of their own and name it: `test_cluster_line` shows that.
 OF_THEIR_OWN = {"demo", "test"}
 WITHOUT_CLUSTER = {

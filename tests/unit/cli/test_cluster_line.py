@@ -22,7 +22,12 @@ from rolecall_dev.cli import demo as demo_command
 from rolecall_dev.cli import test as test_command
 from rolecall_dev.proving import ProofReport
 from rolecall_dev.staging import TrialCluster
-from tests.unit.cli.every_command import FROM_A_KUBECONFIG, OF_THEIR_OWN, WITHOUT_CLUSTER
+from tests.unit.cli.every_command import (
+    BY_OTHER_COMMANDS,
+    FROM_A_KUBECONFIG,
+    OF_THEIR_OWN,
+    WITHOUT_CLUSTER,
+)
 from tests.unit.cli.fake_engine import FakeEngine
 
 pytestmark = pytest.mark.slow
@@ -49,7 +54,7 @@ def kubeconfig(tmp_path: Path) -> Path:
 
 
 def test_no_command_is_left_out() -> None:
-    known = {words[0] for words in FROM_A_KUBECONFIG} | OF_THEIR_OWN
+    known = {words[0] for words in FROM_A_KUBECONFIG} | OF_THEIR_OWN | BY_OTHER_COMMANDS
     assert known | WITHOUT_CLUSTER == set(commands())
     (verbs,) = (
         action.choices

@@ -86,8 +86,8 @@ async def test_right_is_missing_only_where_the_answer_was_a_403(
     play.upstream.say = lambda request: answer(request, code, {"message": SENTENCE})
     async with play.request("GET", "/api/v1/pods"):
         pass
-    assert play.access.missing_right("another failure") == ""
-    assert ("may not list pods" in play.access.missing_right(SENTENCE)) is is_reported
+    assert play.access.missing_right("another failure", ()) == ""
+    assert ("may not list pods" in play.access.missing_right(SENTENCE, ())) is is_reported
 
 
 @pytest.mark.parametrize("is_removed_by_play", [False, True])

@@ -7,21 +7,13 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Any
 
+from rolecall.cli.cr_table import STATE_COLOURS, began, next_text, pause_text, urgency
 from rolecall.cli.engine_choice import who_has
-from rolecall.cli.spans import moment, seconds_text, since, span, until
-from rolecall.cli.terminal import Colour, Screen
+from rolecall.cli.spans import moment, seconds_text, since, span
+from rolecall.cli.terminal import Screen
 from rolecall.clock import time_text
 from rolecall.json_object import Json
 from rolecall.plain_text import plain
-
-STATE_COLOURS = {
-    "running": Colour.CYAN,
-    "waiting": Colour.YELLOW,
-    "failed": Colour.RED,
-    "ready": Colour.GREEN,
-    "paused": Colour.PURPLE,
-    "stopped": Colour.YELLOW,
-}
 
 
 def details(cr: Json, screen: Screen, now: datetime) -> list[str]:
@@ -116,28 +108,6 @@ def _folded(title: str, text: str, screen: Screen) -> list[str]:
     return folded or [head]
 
 
-def began(cr: Json) -> object:
-    """Since when it is as it is."""
-    match cr["state"]:
-        case "running":
-            return cr.get("task_since") or cr.get("began")
-        case "waiting":
-            return cr.get("waiting_since")
-        case "paused":
-            return (cr.get("pause") or {}).get("since")
-        case _:
-            return (cr.get("last") or {}).get("ended")
-
-
-def urgency(cr: Json) -> str:
-    return f"[{cr['urgency']}]" if cr.get("urgency") else ""
-
-
-def next_text(cr: Json, now: datetime) -> str:
-    when = until(cr.get("next_at"), now)
-    return f"{when}: {cr['next_why']}" if when and cr.get("next_why") else when
-
-
 def why_text(cr: Json) -> str:
     """Why the CR is in its state, in one sentence; empty where the state says it all."""
     last: dict[str, Any] = cr.get("last") or {}
@@ -185,15 +155,6 @@ def failure_text(last: Json) -> str:
         return reason
     where = f"task `{task}`" + (f" ({place})" if place else "")
     return f"{where} failed: {reason}" if reason else f"{where} failed"
-
-
-def pause_text(cr: Json) -> str:
-    """By whom, since when and why, as far as the annotations say."""
-    note = cr.get("pause") or {}
-    text = note.get("by") or "the annotation `rolecall.dev/paused`"
-    if note.get("since"):
-        text += f" since {note['since']}"
-    return f"{text}: {note['because']}" if note.get("because") else text
 
 
 def _word(cr: Json) -> str:

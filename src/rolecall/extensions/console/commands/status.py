@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator, Sequence
-from datetime import datetime
 
+from rolecall.cli.cr_table import cr_rows
 from rolecall.cli.engine_choice import (
     Here,
     add_output,
@@ -17,31 +17,12 @@ from rolecall.cli.engine_choice import (
 )
 from rolecall.cli.kind_words import CrWord, choose_cr, cr_word
 from rolecall.cli.parsers import Subparsers, command_parser
-from rolecall.cli.spans import since
-from rolecall.cli.table import Column, table
 from rolecall.cli.terminal import Screen, say, screen_now
 from rolecall.clock import SystemClock
-from rolecall.extensions.console.commands.cr_details import (
-    STATE_COLOURS,
-    began,
-    details,
-    next_text,
-    pause_text,
-    urgency,
-)
+from rolecall.extensions.console.commands.cr_details import details
 from rolecall.extensions.console.commands.shard_table import show_shards
 from rolecall.json_object import Json
 
-_COLUMNS = (
-    Column("NAMESPACE", least=6, may_go=2),
-    Column("CR", least=12),
-    Column("STATE", colour=STATE_COLOURS.get),
-    Column("FOR", may_go=1),
-    Column("WHAT", least=10),
-    Column("LAST", least=9, may_go=4),
-    Column("NEXT", least=8, may_go=3),
-)
-_REPLICA = Column("REPLICA", least=8, may_go=5)
 _EPILOG = """\
 STATE is running, waiting (for a worker), failed, ready, paused,
 stopped (its last run was cancelled), or unknown (no run yet).
@@ -150,53 +131,12 @@ def _draw(documents: Iterator[Json], chosen: _Chosen, redraw: Redraw | None) -> 
         if chosen.is_one:
             lines = [line for cr in crs for line in details(cr, screen, now)]
         else:
-            lines = _rows(crs, screen, now)
+            lines = cr_rows(crs, screen, now)
         lines = lines or ["no CR"]
         if redraw is not None:
             redraw.draw(lines, screen)
         else:
             print("\n".join(lines))
-
-
-def _rows(crs: Sequence[Json], screen: Screen, now: datetime) -> list[str]:
-    """Where CRs are divided, with who has each."""
-    rows = [_row(cr, now) for cr in crs]
-    if any(cr.get("shard") is not None for cr in crs):
-        having = [[*row, cr.get("replica") or "-"] for row, cr in zip(rows, crs, strict=True)]
-        return table((*_COLUMNS, _REPLICA), having, screen)
-    return table(_COLUMNS, rows, screen) if rows else []
-
-
-def _row(cr: Json, now: datetime) -> Sequence[str]:
-    name = f"{cr['kind'].lower()}/{cr['name']}"
-    last = cr.get("last") or {}
-    ended = since(last.get("ended"), now)
-    last_result = f"{last.get('outcome')} {ended} ago" if ended else str(last.get("outcome") or "")
-    return (
-        cr["namespace"] or "-",
-        name,
-        cr["state"],
-        since(began(cr), now),
-        _what(cr),
-        last_result,
-        next_text(cr, now),
-    )
-
-
-def _what(cr: Json) -> str:
-    match cr["state"]:
-        case "running":
-            text = str(cr.get("task") or cr.get("cause") or "")
-            return f"[waits] {text}" if cr.get("waits_since") else text
-        case "waiting":
-            return " ".join(filter(None, (urgency(cr), cr.get("cause"))))
-        case "failed":
-            reason = str((cr.get("last") or {}).get("reason") or "")
-            return f"[being deleted] {reason}" if cr.get("deleted") else reason
-        case "paused":
-            return pause_text(cr)
-        case _:
-            return ""
 
 
 class Redraw:

@@ -1,0 +1,248 @@
+"""Keys of `rolecall top` by Textual's pilot, with an operator that a test makes up."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import OptionList
+
+from rolecall_dev.top.app import TopApp
+from rolecall_dev.top.operator import CommandOutput
+from tests.fixtures.eventually import eventually_async
+from tests.unit.top.fake_operator import FakeOperator, cr
+
+SHOP = ("website.demo.example.com/shop", "--namespace=prod")
+CRS = (
+    cr("blog", last={"ended": "2026-11-01T10:00:00Z", "outcome": "succeeded"}),
+    cr("shop", "running", began="2026-11-01T12:00:00Z", run="4711", task="Wait"),
+    cr(
+        "accounts",
+        "failed",
+        "Database",
+        last={"ended": "2026-11-01T11:00:00Z", "reason": "no disk"},
+    ),
+)
+HOSTILE = "[red]a[/] [@click=app.quit]b[/] \x1b]0;title\x07\x1b[2Jc\u202ed"
+HARMLESS = "[red]a[/] [@click=app.quit]b[/] cd"
+
+
+def shown(pilot: Pilot[None]) -> str:
+    """The text of the screen, notifications included."""
+    return "\n".join(strip.text.rstrip() for strip in pilot.app.screen._compositor.render_strips())
+
+
+async def until(pilot: Pilot[None], is_met: Callable[[str], bool]) -> str:
+    async def text() -> str:
+        await pilot.pause()
+        return shown(pilot)
+
+    return await eventually_async(text, is_met)
+
+
+@asynccontextmanager
+async def opened(operator: FakeOperator, retry_s: float = 0.01) -> AsyncIterator[Pilot[None]]:
+    """The application once it shows the first state."""
+    app = TopApp(operator, retry_s)
+    async with app.run_test(size=(120, 30), notifications=True) as pilot:
+        await until(pilot, lambda text: "sorted by" in text)
+        yield pilot
+
+
+def names(text: str) -> list[str]:
+    """The CRs of the table, from above."""
+    rows = [line.split() for line in text.splitlines() if line.startswith(" prod ")]
+    return [row[1].partition("/")[2] for row in rows]
+
+
+async def press(pilot: Pilot[None], *keys: str) -> str:
+    await pilot.press(*keys)
+    await pilot.pause()
+    return shown(pilot)
+
+
+async def test_table_has_the_columns_of_status_and_counts_states() -> None:
+    async with opened(FakeOperator(*CRS)) as pilot:
+        text = shown(pilot)
+    for title in ("NAMESPACE", "CR", "STATE", "FOR", "WHAT", "LAST"):
+        assert f" {title} " in text
+    assert "3 CRs: 1 failed, 1 running, 1 ready" in text
+    assert "engine of a test" in text
+    assert "no disk" in text
+
+
+async def test_s_sorts_by_kind_age_state_and_name() -> None:
+    async with opened(FakeOperator(*CRS)) as pilot:
+        assert names(shown(pilot)) == ["accounts", "blog", "shop"]
+        assert names(await press(pilot, "s")) == ["blog", "accounts", "shop"]
+        assert names(await press(pilot, "s")) == ["accounts", "shop", "blog"]
+        text = await press(pilot, "s")
+        assert "sorted by name" in text
+        assert names(text) == ["accounts", "blog", "shop"]
+        assert "sorted by kind" in await press(pilot, "s")
+
+
+async def test_filter_shows_rows_that_contain_the_text_until_escape() -> None:
+    async with opened(FakeOperator(*CRS)) as pilot:
+        assert names(await press(pilot, "slash", *"WEBSITE")) == ["blog", "shop"]
+        text = await press(pilot, "enter")
+        assert "2 with `WEBSITE`" in text
+        assert names(await press(pilot, "slash", *"/nothing")) == []
+        assert "no CR" in shown(pilot)
+        assert len(names(await press(pilot, "escape"))) == 3
+
+
+async def test_chosen_cr_stays_chosen_when_rows_change() -> None:
+    operator = FakeOperator(*CRS)
+    async with opened(operator) as pilot:
+        await pilot.press("end")
+        operator.says(*CRS, cr("a", namespace="a"), cr("z", namespace="z"))
+        await until(pilot, lambda text: "5 CRs" in text)
+        await press(pilot, "r")
+        assert operator.acts() == [["reconcile", *SHOP]]
+
+
+async def test_only_rows_that_fit_are_shown_and_the_chosen_one_is_among_them() -> None:
+    async with opened(FakeOperator(*(cr(f"n{number:05}") for number in range(5_000)))) as pilot:
+        assert "n00000" in shown(pilot)
+        text = await press(pilot, "end")
+        assert "n04999" in text
+        assert "n00000" not in text
+        assert "n00000" in await press(pilot, "home")
+
+
+async def test_pause_asks_for_the_reason_and_escape_pauses_nothing() -> None:
+    operator = FakeOperator(cr("shop"))
+    async with opened(operator) as pilot:
+        assert "Pause Website prod/shop" in await press(pilot, "p")
+        await press(pilot, *"moving", "escape")
+        assert operator.acts() == []
+        await press(pilot, "p", *"--x y", "enter")
+        await until(pilot, lambda text: "done" in text)
+        assert operator.acts() == [["pause", *SHOP, "--because=--x y"]]
+
+
+async def test_p_resumes_a_paused_cr() -> None:
+    operator = FakeOperator(cr("shop", "paused", pause={"by": "me"}))
+    async with opened(operator) as pilot:
+        await press(pilot, "p")
+        assert operator.acts() == [["resume", *SHOP]]
+
+
+async def test_stop_asks_and_names_the_run() -> None:
+    operator = FakeOperator(CRS[1])
+    async with opened(operator) as pilot:
+        assert "Stop run 4711 of Website prod/shop?" in await press(pilot, "x")
+        await press(pilot, "n")
+        assert operator.acts() == []
+        await press(pilot, "x", "y")
+        await until(pilot, lambda text: "done" in text)
+        assert operator.acts() == [["stop", *SHOP, "--run=4711"]]
+
+
+async def test_stop_of_a_cr_without_a_run_only_reports_that() -> None:
+    operator = FakeOperator(cr("shop"))
+    async with opened(operator) as pilot:
+        await pilot.press("x")
+        await until(pilot, lambda text: "Website prod/shop: no run to stop" in text)
+        assert operator.acts() == []
+
+
+async def test_refused_action_shows_the_error_of_the_command() -> None:
+    refused = CommandOutput(1, [], ["engine of a test", f"error: not [allowed] {HOSTILE}"])
+    operator = FakeOperator(cr("shop"), answers={"reconcile": refused})
+    async with opened(operator) as pilot:
+        await pilot.press("r")
+        text = await until(pilot, lambda text: "error: not [allowed]" in text)
+        assert "title" not in text
+
+
+async def test_keys_do_nothing_without_a_cr() -> None:
+    operator = FakeOperator()
+    async with opened(operator) as pilot:
+        assert "no CR" in await press(pilot, "enter", "r", "p", "x", "l")
+        assert operator.asked == []
+
+
+async def test_cr_opens_with_its_runs_and_a_run_with_timeline_and_output() -> None:
+    answers = {
+        "status": CommandOutput(0, ["Website prod/shop", "  state   \x1b[0;31mfailed\x1b[0m"], []),
+        "runs": CommandOutput(0, ["RUN    AGE", "4711…  8s", "4710   9s", "", "HANDLER  AGE"], []),
+        "logs": CommandOutput(0, ["TASK [\x1b[0;32mwait\x1b[0m]"], []),
+    }
+    operator = FakeOperator(cr("shop"), answers=answers)
+    async with opened(operator) as pilot:
+        await pilot.press("enter")
+        text = await until(pilot, lambda text: "4711" in text)
+        assert "state   failed" in text
+        assert pilot.app.screen.query_one(OptionList).option_count == 2
+        await pilot.press("enter")
+        assert "run 4711" in await until(pilot, lambda text: "TASK [wait]" in text)
+        run = "--run=4711"
+        assert operator.asked[-2:] == [["runs", *SHOP, run, "--timeline"], ["logs", *SHOP, run]]
+        assert "sorted by" in await press(pilot, "escape", "escape")
+
+
+async def test_runs_whose_ids_are_cut_alike_are_all_listed() -> None:
+    answers = {"runs": CommandOutput(0, ["RUN  AGE", "47…  8s", "47…  9s"], [])}
+    async with opened(FakeOperator(cr("shop"), answers=answers)) as pilot:
+        await pilot.press("enter")
+        await until(pilot, lambda text: text.count("47…") == 2)
+
+
+async def test_log_is_followed_and_escape_leads_back() -> None:
+    operator = FakeOperator(cr("shop"), answers={"logs": CommandOutput(0, [HOSTILE], [])})
+    async with opened(operator) as pilot:
+        await pilot.press("l")
+        assert "log of Website prod/shop" in await until(pilot, lambda text: HARMLESS in text)
+        assert operator.asked == [["logs", *SHOP, "--follow"]]
+        assert "sorted by" in await press(pilot, "escape")
+
+
+async def test_text_of_crs_is_neither_markup_nor_does_it_steer_the_terminal() -> None:
+    answers = {
+        "status": CommandOutput(0, [HOSTILE], []),
+        "runs": CommandOutput(0, ["RUN  AGE", f"4711  {HOSTILE}"], []),
+        "reconcile": CommandOutput(0, [HOSTILE], []),
+    }
+    operator = FakeOperator(cr("shop", "running", task=HOSTILE, run=HOSTILE), answers=answers)
+    async with opened(operator) as pilot:
+        assert HARMLESS in shown(pilot)
+        assert "Stop run [red]a[/]" in await press(pilot, "x")
+        await press(pilot, "n", "enter")
+        text = await until(pilot, lambda text: text.count(HARMLESS) == 2)
+        assert not [each for each in text if not each.isprintable() and each != "\n"]
+        await pilot.press("r")
+        await until(pilot, lambda text: text.count("[@click=app.quit]b[/]") == 3)
+
+
+async def test_lost_engine_has_a_banner_until_one_answers_again() -> None:
+    operator = FakeOperator(*CRS)
+    async with opened(operator) as pilot:
+        operator.is_lost(f"the engine ended {HOSTILE}")
+        text = await until(
+            pilot, lambda text: "No engine answers, trying again: the engine" in text
+        )
+        assert names(text) == ["accounts", "blog", "shop"]
+        operator.says(*CRS[:1])
+        text = await until(pilot, lambda text: "No engine answers" not in text)
+        assert names(text) == ["blog"]
+
+
+async def test_help_names_the_keys_and_q_quits() -> None:
+    async with opened(FakeOperator()) as pilot:
+        text = await press(pilot, "question_mark")
+        for key in ("Enter", "Esc", "/", "s", "l", "r", "p", "x", "q"):
+            assert f" {key} " in text
+        assert "open the CR" not in await press(pilot, "escape")
+        await pilot.press("q")
+        assert not pilot.app.is_running
+
+
+@pytest.mark.parametrize("width", [20, 40, 300])
+async def test_screen_of_any_width_shows_the_cr(width: int) -> None:
+    app = TopApp(FakeOperator(*CRS))
+    async with app.run_test(size=(width, 12)) as pilot:
+        await until(pilot, lambda text: "shop" in text)
