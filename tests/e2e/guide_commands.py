@@ -85,10 +85,11 @@ GUIDES = {
             "pip install 'rolecall[dev]'": "needs a registry",
             "operator-sdk init": MENTION,
             "operator-sdk create api": MENTION,
-            "ansible-galaxy collection install -r requirements.yml -p .collections": (
-                "Galaxy cannot be reached everywhere; set-up brought its collections"
+            "make collections": (
+                "no registry can be reached everywhere; set-up brought its collections"
             ),
-            "make test": "tests/e2e/test_scaffolded.py runs it",
+            "rolecall demo": "runs with --once",
+            "make test": "tests/molecule/test_sequences.py runs it",
         },
         engines=("make run",),
         records={"rolecall run --proxy-record asked": "asked"},

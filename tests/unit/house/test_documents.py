@@ -35,7 +35,9 @@ def test_link_leads_somewhere(document: Path) -> None:
 
 @in_every_document
 def test_make_target_exists(document: Path) -> None:
-    targets = set(re.findall(r"^([a-z0-9-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    of_new_projects = ROOT / "dev/src/rolecall_dev/scaffold/templates/init/Makefile"
+    makefile = of_new_projects if document.name == "new-operator.md" else ROOT / "Makefile"
+    targets = set(re.findall(r"^([a-z0-9-]+):", makefile.read_text(), re.MULTILINE))
     expect_none(it for it in documents.make_targets(document) if it.text not in targets)
 
 
