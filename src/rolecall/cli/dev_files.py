@@ -25,22 +25,12 @@ _REPORTED = 5  # of a checkout of another branch, the first few say it all
 _CRD = re.compile(r"^kind:\s*[\"']?CustomResourceDefinition\b", re.MULTILINE)
 _LARGEST_CRD = 4 * 1024 * 1024
 _INSTALLS = re.compile(r"^install\s*:", re.MULTILINE)
-# What no run reads, in folders and files that `rolecall init` names.
+# Folders of a project that no run reads, and files beside watches.yaml that look like playbooks.
 _FOLDERS_NOT_READ = frozenset(
     {"build", "bundle", "config", "crds", "docs", "handlers", "molecule", "tests"}
 )
-_FILES_NOT_READ = frozenset(
-    {
-        "Dockerfile",
-        "Makefile",
-        "PROJECT",
-        "bundle.Dockerfile",
-        "conversions.yaml",
-        "requirements.txt",
-        "requirements.yml",
-        "rolecall-test.yaml",
-    }
-)
+_NO_PLAYBOOKS = frozenset({"conversions.yaml", "requirements.yml", "rolecall-test.yaml"})
+_PLAYBOOK_SUFFIXES = (".yml", ".yaml")
 
 
 class FileStamps:
@@ -102,7 +92,7 @@ def is_read_by_runs(file: str, watches_file: str) -> bool:
     """Whether a run may read it; `file` is relative to the project."""
     parts = Path(file).parts
     if len(parts) == 1:
-        return file not in (*_FILES_NOT_READ, watches_file) and not file.endswith(".md")
+        return file.endswith(_PLAYBOOK_SUFFIXES) and file not in (*_NO_PLAYBOOKS, watches_file)
     return parts[0] not in _FOLDERS_NOT_READ
 
 
