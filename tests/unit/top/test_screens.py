@@ -57,41 +57,52 @@ def names(text: str) -> list[str]:
     return [row[1].partition("/")[2] for row in rows]
 
 
-async def press(pilot: Pilot[None], *keys: str) -> str:
+async def press(pilot: Pilot[None], *keys: str, shows: str = "") -> str:
+    """The text of the screen once it shows this."""
     await pilot.press(*keys)
-    await pilot.pause()
-    return shown(pilot)
+    return await until(pilot, lambda text: shows in text)
+
+
+async def lists(pilot: Pilot[None], *expected: str) -> None:
+    """Wait until the table has these CRs, from above."""
+    await until(pilot, lambda text: names(text) == [*expected])
+
+
+async def acted(pilot: Pilot[None], operator: FakeOperator, *words: str) -> None:
+    """Wait until just this command was called."""
+    await until(pilot, lambda _: operator.acts() == [[*words]])
 
 
 async def test_table_has_the_columns_of_status_and_counts_states() -> None:
     async with opened(FakeOperator(*CRS)) as pilot:
-        text = shown(pilot)
+        text = await until(pilot, lambda text: "no disk" in text)
     for title in ("NAMESPACE", "CR", "STATE", "FOR", "WHAT", "LAST"):
         assert f" {title} " in text
     assert "3 CRs: 1 failed, 1 running, 1 ready" in text
     assert "engine of a test" in text
-    assert "no disk" in text
 
 
 async def test_s_sorts_by_kind_age_state_and_name() -> None:
     async with opened(FakeOperator(*CRS)) as pilot:
-        assert names(shown(pilot)) == ["accounts", "blog", "shop"]
-        assert names(await press(pilot, "s")) == ["blog", "accounts", "shop"]
-        assert names(await press(pilot, "s")) == ["accounts", "shop", "blog"]
-        text = await press(pilot, "s")
-        assert "sorted by name" in text
-        assert names(text) == ["accounts", "blog", "shop"]
-        assert "sorted by kind" in await press(pilot, "s")
+        await lists(pilot, "accounts", "blog", "shop")
+        await pilot.press("s")
+        await lists(pilot, "blog", "accounts", "shop")
+        await pilot.press("s")
+        await lists(pilot, "accounts", "shop", "blog")
+        await press(pilot, "s", shows="sorted by name")
+        await lists(pilot, "accounts", "blog", "shop")
+        await press(pilot, "s", shows="sorted by kind")
 
 
 async def test_filter_shows_rows_that_contain_the_text_until_escape() -> None:
     async with opened(FakeOperator(*CRS)) as pilot:
-        assert names(await press(pilot, "slash", *"WEBSITE")) == ["blog", "shop"]
-        text = await press(pilot, "enter")
-        assert "2 with `WEBSITE`" in text
-        assert names(await press(pilot, "slash", *"/nothing")) == []
-        assert "no CR" in shown(pilot)
-        assert len(names(await press(pilot, "escape"))) == 3
+        await pilot.press("slash", *"WEBSITE")
+        await lists(pilot, "blog", "shop")
+        await press(pilot, "enter", shows="2 with `WEBSITE`")
+        await press(pilot, "slash", *"/nothing", shows="no CR")
+        await lists(pilot)
+        await pilot.press("escape")
+        await until(pilot, lambda text: len(names(text)) == 3)
 
 
 async def test_chosen_cr_stays_chosen_when_rows_change() -> None:
@@ -100,45 +111,46 @@ async def test_chosen_cr_stays_chosen_when_rows_change() -> None:
         await pilot.press("end")
         operator.says(*CRS, cr("a", namespace="a"), cr("z", namespace="z"))
         await until(pilot, lambda text: "5 CRs" in text)
-        await press(pilot, "r")
-        assert operator.acts() == [["reconcile", *SHOP]]
+        await pilot.press("r")
+        await acted(pilot, operator, "reconcile", *SHOP)
 
 
 async def test_only_rows_that_fit_are_shown_and_the_chosen_one_is_among_them() -> None:
     async with opened(FakeOperator(*(cr(f"n{number:05}") for number in range(5_000)))) as pilot:
-        assert "n00000" in shown(pilot)
-        text = await press(pilot, "end")
-        assert "n04999" in text
-        assert "n00000" not in text
-        assert "n00000" in await press(pilot, "home")
+        await until(pilot, lambda text: "n00000" in text)
+        assert "n00000" not in await press(pilot, "end", shows="n04999")
+        await press(pilot, "home", shows="n00000")
 
 
 async def test_pause_asks_for_the_reason_and_escape_pauses_nothing() -> None:
     operator = FakeOperator(cr("shop"))
     async with opened(operator) as pilot:
-        assert "Pause Website prod/shop" in await press(pilot, "p")
-        await press(pilot, *"moving", "escape")
+        await press(pilot, "p", shows="Pause Website prod/shop")
+        await pilot.press(*"moving", "escape")
+        await until(pilot, lambda text: "Pause Website prod/shop" not in text)
         assert operator.acts() == []
-        await press(pilot, "p", *"--x y", "enter")
-        await until(pilot, lambda text: "done" in text)
+        await press(pilot, "p", shows="Pause Website prod/shop")
+        await press(pilot, *"--x y", "enter", shows="done")
         assert operator.acts() == [["pause", *SHOP, "--because=--x y"]]
 
 
 async def test_p_resumes_a_paused_cr() -> None:
     operator = FakeOperator(cr("shop", "paused", pause={"by": "me"}))
     async with opened(operator) as pilot:
-        await press(pilot, "p")
-        assert operator.acts() == [["resume", *SHOP]]
+        await pilot.press("p")
+        await acted(pilot, operator, "resume", *SHOP)
 
 
 async def test_stop_asks_and_names_the_run() -> None:
     operator = FakeOperator(CRS[1])
     async with opened(operator) as pilot:
-        assert "Stop run 4711 of Website prod/shop?" in await press(pilot, "x")
-        await press(pilot, "n")
+        question = "Stop run 4711 of Website prod/shop?"
+        await press(pilot, "x", shows=question)
+        await pilot.press("n")
+        await until(pilot, lambda text: question not in text)
         assert operator.acts() == []
-        await press(pilot, "x", "y")
-        await until(pilot, lambda text: "done" in text)
+        await press(pilot, "x", shows=question)
+        await press(pilot, "y", shows="done")
         assert operator.acts() == [["stop", *SHOP, "--run=4711"]]
 
 
@@ -162,7 +174,7 @@ async def test_refused_action_shows_the_error_of_the_command() -> None:
 async def test_keys_do_nothing_without_a_cr() -> None:
     operator = FakeOperator()
     async with opened(operator) as pilot:
-        assert "no CR" in await press(pilot, "enter", "r", "p", "x", "l")
+        await press(pilot, "enter", "r", "p", "x", "l", shows="no CR")
         assert operator.asked == []
 
 
@@ -181,8 +193,10 @@ async def test_cr_opens_with_its_runs_and_a_run_with_timeline_and_output() -> No
         await pilot.press("enter")
         assert "run 4711" in await until(pilot, lambda text: "TASK [wait]" in text)
         run = "--run=4711"
-        assert operator.asked[-2:] == [["runs", *SHOP, run, "--timeline"], ["logs", *SHOP, run]]
-        assert "sorted by" in await press(pilot, "escape", "escape")
+        # The screen below goes on to ask for the status and the list of runs.
+        asked = [words for words in operator.asked if run in words]
+        assert asked == [["runs", *SHOP, run, "--timeline"], ["logs", *SHOP, run]]
+        await press(pilot, "escape", "escape", shows="sorted by")
 
 
 async def test_runs_whose_ids_are_cut_alike_are_all_listed() -> None:
@@ -198,7 +212,7 @@ async def test_log_is_followed_and_escape_leads_back() -> None:
         await pilot.press("l")
         assert "log of Website prod/shop" in await until(pilot, lambda text: HARMLESS in text)
         assert operator.asked == [["logs", *SHOP, "--follow"]]
-        assert "sorted by" in await press(pilot, "escape")
+        await press(pilot, "escape", shows="sorted by")
 
 
 async def test_text_of_crs_is_neither_markup_nor_does_it_steer_the_terminal() -> None:
@@ -209,9 +223,11 @@ async def test_text_of_crs_is_neither_markup_nor_does_it_steer_the_terminal() ->
     }
     operator = FakeOperator(cr("shop", "running", task=HOSTILE, run=HOSTILE), answers=answers)
     async with opened(operator) as pilot:
-        assert HARMLESS in shown(pilot)
-        assert "Stop run [red]a[/]" in await press(pilot, "x")
-        await press(pilot, "n", "enter")
+        await until(pilot, lambda text: HARMLESS in text)
+        await press(pilot, "x", shows="Stop run [red]a[/]")
+        await pilot.press("n")
+        await until(pilot, lambda text: "Stop run [red]a" not in text)
+        await pilot.press("enter")
         text = await until(pilot, lambda text: text.count(HARMLESS) == 2)
         assert not [each for each in text if not each.isprintable() and each != "\n"]
         await pilot.press("r")
@@ -227,18 +243,19 @@ async def test_lost_engine_has_a_banner_until_one_answers_again() -> None:
         )
         assert names(text) == ["accounts", "blog", "shop"]
         operator.says(*CRS[:1])
-        text = await until(pilot, lambda text: "No engine answers" not in text)
-        assert names(text) == ["blog"]
+        await until(pilot, lambda text: "No engine answers" not in text)
+        await lists(pilot, "blog")
 
 
 async def test_help_names_the_keys_and_q_quits() -> None:
     async with opened(FakeOperator()) as pilot:
-        text = await press(pilot, "question_mark")
+        text = await press(pilot, "question_mark", shows="open the CR")
         for key in ("Enter", "Esc", "/", "s", "l", "r", "p", "x", "q"):
             assert f" {key} " in text
-        assert "open the CR" not in await press(pilot, "escape")
+        await pilot.press("escape")
+        await until(pilot, lambda text: "open the CR" not in text)
         await pilot.press("q")
-        assert not pilot.app.is_running
+        await until(pilot, lambda _: not pilot.app.is_running)
 
 
 @pytest.mark.parametrize("width", [20, 40, 300])
