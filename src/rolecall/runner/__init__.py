@@ -29,6 +29,7 @@ from rolecall.runner.installed import (
     version_of,
     why_stock,
 )
+from rolecall.runner.needed_verbs import VERBS_OF_STATE
 from rolecall.runner.own_names import OwnNames
 from rolecall.runner.params import Unsafe, cr_variable, extra_vars, snake_case
 from rolecall.runner.porting import broken_conditionals
@@ -45,6 +46,7 @@ __all__ = [
     "BESIDE_A_PLAYBOOK",
     "BUNDLED_COLLECTIONS",
     "NOTHING_WITHHELD",
+    "VERBS_OF_STATE",
     "Ending",
     "EngineRunner",
     "FollowedRuns",

@@ -19,7 +19,7 @@ _COLLECTIONS = (
 )
 _WRITES = frozenset(f"{collection}k8s" for collection in _COLLECTIONS)
 _READS = frozenset(f"{collection}k8s_info" for collection in _COLLECTIONS)
-_OF_STATE = {
+VERBS_OF_STATE = {
     "present": ("get", "create", "patch"),
     "patched": ("get", "patch"),
     "absent": ("get", "delete"),
@@ -36,7 +36,7 @@ def needed_verbs(task: TaskEvent) -> tuple[str, ...]:
     arguments = next(_arguments(task.result), {})
     if arguments.get("force"):
         return ("get", "create", "update")
-    return _OF_STATE.get(str(arguments.get("state") or "present"), ())
+    return VERBS_OF_STATE.get(str(arguments.get("state") or "present"), ())
 
 
 def _arguments(result: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

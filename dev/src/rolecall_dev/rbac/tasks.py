@@ -15,6 +15,7 @@ from typing import Any
 import yaml
 
 from rolecall.gvk import Gvk
+from rolecall.runner import VERBS_OF_STATE
 from rolecall_dev.rbac.kinds import KindNames
 from rolecall_dev.rbac.rights import Rights
 from rolecall_dev.sources import (
@@ -36,11 +37,7 @@ _COLLECTIONS = (
 _INCLUDES = ("include_role", "import_role")
 # Names that roles give to what the proxy makes their dependents: these are watched too.
 _WATCHED = ("list", "watch")
-_STATES = {
-    "present": ("get", "create", "patch", *_WATCHED),
-    "patched": ("get", "patch"),
-    "absent": ("get", "delete"),
-}
+_STATES = {**VERBS_OF_STATE, "present": (*VERBS_OF_STATE["present"], *_WATCHED)}
 # module -> resource, as in the file -> verbs
 _FIXED: Mapping[str, Mapping[str, str]] = yaml.safe_load(
     Path(__file__).with_name("modules.yaml").read_text()
