@@ -8,6 +8,7 @@ from typing import Any
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import AlreadyExistsError, Client, NoSuchKindError, NotFoundError
+from rolecall.reconcile import PAUSED_ANNOTATION
 from tests.fixtures.crds import CRD
 from tests.fixtures.eventually import eventually_async
 
@@ -57,6 +58,17 @@ def condition(cr: Json, name: str) -> Json:
     """One of its conditions; empty where there is none."""
     conditions = cr.get("status", {}).get("conditions", [])
     return next((one for one in conditions if one["type"] == name), {})
+
+
+async def pause(api: Client, gvk: Gvk, namespace: str, name: str, *, timeout_s: float) -> None:
+    """Pause a CR and wait until the engine knows: an event before that still starts a run."""
+    patch = {"metadata": {"annotations": {PAUSED_ANNOTATION: "true"}}}
+    await api.merge_patch(gvk, namespace, name, patch)
+    await eventually_async(
+        lambda: api.get(gvk, namespace, name),
+        lambda found: condition(found, "Paused").get("status") == "True",
+        timeout_s=timeout_s,
+    )
 
 
 def is_successful(cr: Json) -> bool:

@@ -22,7 +22,6 @@ WANTED_KINDS = (SHELF, RACK, HEAP, VAULT)
 CLAIM, SECRET, EVENT = (
     Gvk("", "v1", name) for name in ("PersistentVolumeClaim", "Secret", "Event")
 )
-PAUSED = {"rolecall.dev/paused": "true"}
 RESUMED = {"rolecall.dev/paused": None}
 
 

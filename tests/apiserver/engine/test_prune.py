@@ -10,11 +10,10 @@ from rolecall_dev.localcluster import Cluster
 from tests.apiserver.engine.conftest import StartEngine
 from tests.apiserver.engine.shelves import SHELVES, chart, creates
 from tests.e2e.engine import PATIENCE_S
-from tests.e2e.kinds import CONFIG_MAP, condition
+from tests.e2e.kinds import CONFIG_MAP, pause
 from tests.e2e.wanted_kinds import (
     CLAIM,
     HEAP,
-    PAUSED,
     RACK,
     RESUMED,
     SHELF,
@@ -179,12 +178,7 @@ async def test_object_that_another_client_took_over_or_made_anew_stays(
     taken = {"metadata": {"ownerReferences": None}}
     await api.merge_patch(CONFIG_MAP, namespace, "x-a", taken)
     owned = (await api.get(CONFIG_MAP, namespace, "x-b"))["metadata"]["ownerReferences"]
-    await api.merge_patch(SHELF, namespace, "x", {"metadata": {"annotations": PAUSED}})
-    await eventually_async(
-        lambda: api.get(SHELF, namespace, "x"),
-        lambda found: condition(found, "Paused").get("status") == "True",
-        timeout_s=PATIENCE_S,
-    )
+    await pause(api, SHELF, namespace, "x", timeout_s=PATIENCE_S)
     await api.delete(CONFIG_MAP, namespace, "x-b")
     metadata = {"name": "x-b", "namespace": namespace, "ownerReferences": owned}
     body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}

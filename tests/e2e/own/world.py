@@ -10,7 +10,6 @@ from rolecall.json_object import Json
 from rolecall.kube import Client
 from rolecall.reconcile import PAUSED_ANNOTATION
 from tests.e2e.engine import PATIENCE_S
-from tests.e2e.kinds import condition
 from tests.e2e.own.cases import CASES, Case
 from tests.e2e.own.life import NOT_YET
 from tests.fixtures.eventually import eventually_async
@@ -80,18 +79,6 @@ async def wait_reason(api: Client, gvk: Gvk, namespace: str, name: str, reason: 
 
     found: Json = await wait(has_reason)
     return found
-
-
-async def pause(api: Client, gvk: Gvk, namespace: str, name: str) -> None:
-    """Pause a CR and wait until the engine knows: an event before that still starts a run."""
-    await api.merge_patch(
-        gvk, namespace, name, {"metadata": {"annotations": {PAUSED_ANNOTATION: "true"}}}
-    )
-
-    async def is_paused() -> bool:
-        return condition(await api.get(gvk, namespace, name), "Paused").get("status") == "True"
-
-    await wait(is_paused)
 
 
 async def resume(api: Client, gvk: Gvk, namespace: str, name: str) -> None:
