@@ -21,7 +21,7 @@ from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
 
 from rolecall import __version__
-from rolecall.cli.cr_table import began, cr_row, cr_rows
+from rolecall.cli.cr_table import CR_STATES, began, cr_row, cr_rows
 from rolecall.cli.parsers import (
     CommandModule,
     Purpose,
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from rolecall.settings import Settings
 
 __all__ = [
+    "CR_STATES",
     "ENGINE_COMMANDS",
     "CommandModule",
     "Purpose",

@@ -10,6 +10,8 @@ from rolecall.cli.table import Column, table
 from rolecall.cli.terminal import Colour, Screen
 from rolecall.json_object import Json
 
+# What an engine says of a CR, in the order in which the page counts them.
+CR_STATES = ("running", "waiting", "failed", "paused", "stopped", "unknown", "ready")
 STATE_COLOURS = {
     "running": Colour.CYAN,
     "waiting": Colour.YELLOW,

@@ -82,6 +82,12 @@ async def test_table_has_the_columns_of_status_and_counts_states() -> None:
     assert "engine of a test" in text
 
 
+async def test_stopped_cr_is_counted_and_failures_come_first() -> None:
+    crs = (cr("a", "stopped"), cr("b", "failed"), cr("c", "running"))
+    async with opened(FakeOperator(*crs)) as pilot:
+        await until(pilot, lambda text: "3 CRs: 1 failed, 1 running, 1 stopped" in text)
+
+
 async def test_s_sorts_by_kind_age_state_and_name() -> None:
     async with opened(FakeOperator(*CRS)) as pilot:
         await lists(pilot, "accounts", "blog", "shop")

@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from rolecall.cli import began, cr_row
+from rolecall.cli import CR_STATES, began, cr_row
 from rolecall.json_object import Json
 from rolecall.plain_text import plain
 
-_STATES = ("failed", "running", "waiting", "paused", "unknown", "ready")
+# Failures first.
+_STATES = sorted(CR_STATES, key=lambda state: state != "failed")
 
 
 class CrPlace(NamedTuple):

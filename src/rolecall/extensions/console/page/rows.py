@@ -15,8 +15,6 @@ from typing import NamedTuple
 from rolecall.gvk import Gvk
 from rolecall.workqueue import Key
 
-STATES = ("running", "waiting", "failed", "paused", "stopped", "unknown", "ready")
-
 
 class CrRow(NamedTuple):
     """One CR; times are texts, as they are shown."""

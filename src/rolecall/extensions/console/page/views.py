@@ -13,11 +13,12 @@ from urllib.parse import urlencode
 
 from markupsafe import Markup
 
+from rolecall.cli import CR_STATES
 from rolecall.clock import time_text
 from rolecall.extending import Act
 from rolecall.extensions.console.markup import environment, shortened
 from rolecall.extensions.console.page import places
-from rolecall.extensions.console.page.rows import STATES, Counts, CrRow, Query
+from rolecall.extensions.console.page.rows import Counts, CrRow, Query
 from rolecall.extensions.console.page.shown_tasks import ShownTask, TaskEnd
 from rolecall.history import KeptRun
 from rolecall.json_object import Json, as_map
@@ -316,7 +317,7 @@ ENVIRONMENT = environment(
     Path(__file__).parent / "templates",
     values={
         "places": places,
-        "states": list(STATES),
+        "states": list(CR_STATES),
         "listed": _listed,
         "most_conditions": 100,
         "most_changes": 200,
