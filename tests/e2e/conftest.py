@@ -18,10 +18,9 @@ from rolecall.json_object import Json
 from rolecall.kube import Client, Credentials
 from rolecall_dev.localcluster import Cluster
 from tests.e2e.engine import PROJECT, EngineProcess
-from tests.e2e.kinds import install
 from tests.e2e.shared import SharedEngine
 from tests.e2e.wanted_kinds import WANTED_KINDS
-from tests.fixtures.crds import crd_for
+from tests.fixtures.crds import crd_for, install
 
 StartEngine = Callable[..., EngineProcess]
 _SHARED = pytest.StashKey[SharedEngine]()

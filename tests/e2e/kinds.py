@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 from typing import Any
 
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
-from rolecall.kube import AlreadyExistsError, Client, NoSuchKindError, NotFoundError
+from rolecall.kube import Client, NotFoundError
 from rolecall.reconcile import PAUSED_ANNOTATION
-from tests.fixtures.crds import CRD
 from tests.fixtures.eventually import eventually_async
 
 GROUP = "e2e.rolecall.dev"
@@ -19,20 +17,6 @@ CONFIG_MAP = Gvk("", "v1", "ConfigMap")
 def kind(name: str) -> Gvk:
     """One of the kinds in behaviours/watches.yaml."""
     return Gvk(GROUP, "v1", name)
-
-
-async def install(api: Client, definition: Json) -> None:
-    """Create a CRD, if it is not there, and wait until its kind can be used."""
-    with contextlib.suppress(AlreadyExistsError):
-        await api.create(CRD, definition)
-    spec = definition["spec"]
-    gvk = Gvk(spec["group"], spec["versions"][0]["name"], spec["names"]["kind"])
-
-    async def is_served() -> bool:
-        api.discovery.forget(gvk.group, gvk.version)
-        return bool(await api.resource_for(gvk))
-
-    await eventually_async(is_served, ignoring=(NoSuchKindError,))
 
 
 async def is_gone(api: Client, gvk: Gvk, namespace: str, name: str) -> bool:

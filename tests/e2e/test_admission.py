@@ -34,8 +34,8 @@ from tests.e2e.crates import (
     project,
 )
 from tests.e2e.engine import EngineProcess
-from tests.e2e.kinds import CONFIG_MAP, install, is_gone
-from tests.fixtures.crds import CRD
+from tests.e2e.kinds import CONFIG_MAP, is_gone
+from tests.fixtures.crds import CRD, install
 from tests.fixtures.eventually import eventually_async
 
 SECRET = "s3cr3t-passw0rd"

@@ -10,8 +10,8 @@ import pytest
 from rolecall.kube import Client
 from tests.e2e.conftest import StartEngine
 from tests.e2e.engine import BEHAVIOURS, PATIENCE_S
-from tests.e2e.kinds import CONFIG_MAP, cr, install, is_successful, kind
-from tests.fixtures.crds import crd_for
+from tests.e2e.kinds import CONFIG_MAP, cr, is_successful, kind
+from tests.fixtures.crds import crd_for, install
 from tests.fixtures.eventually import eventually_async
 
 MAKER = kind("Maker")

@@ -34,12 +34,12 @@ from tests.e2e.canary_commands import all_that_report
 from tests.e2e.canary_search import Canaries, files_below
 from tests.e2e.conftest import StartEngine
 from tests.e2e.engine import PATIENCE_S, ROOT, EngineProcess
-from tests.e2e.kinds import CONFIG_MAP, condition, cr, install, is_successful, kind
+from tests.e2e.kinds import CONFIG_MAP, condition, cr, is_successful, kind
 from tests.e2e.page.reading import Browser, local_address
 from tests.e2e.test_run_reports import EVENT
 from tests.fixtures.cluster import ServiceAccountKubeconfig
 from tests.fixtures.collector import Collector
-from tests.fixtures.crds import crd_for
+from tests.fixtures.crds import crd_for, install
 from tests.fixtures.eventually import eventually, eventually_async
 
 CANARY, SILENT = kind("Canary"), kind("SilentCanary")

@@ -13,9 +13,9 @@ import pytest
 from rolecall.kube import Client
 from rolecall_dev.localcluster import Cluster
 from tests.e2e.engine import PATIENCE_S
-from tests.e2e.kinds import GROUP, cr, install, kind
+from tests.e2e.kinds import GROUP, cr, kind
 from tests.e2e.terminal import AtTerminal
-from tests.fixtures.crds import crd_for
+from tests.fixtures.crds import crd_for, install
 from tests.fixtures.eventually import eventually_async
 
 SHOWN = kind("Shown")

@@ -20,9 +20,9 @@ from rolecall.json_object import Json
 from rolecall.kube import Client
 from rolecall_dev.localcluster import Cluster
 from tests.e2e.engine import ROOT
-from tests.e2e.kinds import condition, cr, install
+from tests.e2e.kinds import condition, cr
 from tests.fixtures.authorities import Issued, issue
-from tests.fixtures.crds import crd_for
+from tests.fixtures.crds import crd_for, install
 from tests.fixtures.eventually import eventually_async
 
 ETCD = Gvk("mycompany.com", "v1alpha1", "EtcdCluster")

@@ -35,9 +35,9 @@ from tests.e2e.faulty_world import (
     gone_with_all,
     kept,
 )
-from tests.e2e.kinds import install, is_gone
+from tests.e2e.kinds import is_gone
 from tests.e2e.test_ending import kubeconfigs_in, plays_of
-from tests.fixtures.crds import crd_for
+from tests.fixtures.crds import crd_for, install
 from tests.fixtures.eventually import eventually_async
 from tests.fixtures.figures import Figure
 from tests.fixtures.traced import ALL_THREADS, calls_of, killed_at, needs_strace, spread, traced

@@ -16,8 +16,7 @@ from rolecall_dev.localcluster import Cluster
 from rolecall_dev.staging import FaultProxy
 from tests.e2e.conftest import StartEngine
 from tests.e2e.faulty_world import FAULTS, KEPT, at_rest, converged, gone_with_all, kept
-from tests.e2e.kinds import install
-from tests.fixtures.crds import crd_for
+from tests.fixtures.crds import crd_for, install
 from tests.fixtures.eventually import eventually, eventually_async
 from tests.fixtures.figures import Figure
 

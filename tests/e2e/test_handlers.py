@@ -13,9 +13,9 @@ from rolecall.json_object import Json
 from rolecall.kube import Client, NotFoundError
 from tests.e2e.conftest import StartEngine
 from tests.e2e.engine import PATIENCE_S, ROOT
-from tests.e2e.kinds import CONFIG_MAP, cr, install, is_gone, is_successful, kind
+from tests.e2e.kinds import CONFIG_MAP, cr, is_gone, is_successful, kind
 from tests.e2e.shared import SharedEngine
-from tests.fixtures.crds import crd_for
+from tests.fixtures.crds import crd_for, install
 from tests.fixtures.eventually import eventually, eventually_async
 
 PROJECT = Path(__file__).parent / "handlers"

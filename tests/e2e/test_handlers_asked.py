@@ -15,10 +15,10 @@ from rolecall.kube import Client
 from tests.e2e.conftest import StartEngine
 from tests.e2e.crates import MUTATING, VALIDATING, Person, crate
 from tests.e2e.engine import PATIENCE_S, EngineProcess
-from tests.e2e.kinds import install, kind
+from tests.e2e.kinds import kind
 from tests.e2e.test_handlers import ticks
 from tests.e2e.test_handlers_faults import child_of
-from tests.fixtures.crds import crd_for
+from tests.fixtures.crds import crd_for, install
 from tests.fixtures.eventually import eventually, eventually_async
 
 PROJECT = Path(__file__).parent / "handlers_asked"

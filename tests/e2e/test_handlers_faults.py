@@ -16,8 +16,9 @@ import yaml
 from rolecall.kube import Client, NotFoundError
 from tests.e2e.conftest import StartEngine
 from tests.e2e.engine import PATIENCE_S, EngineProcess
-from tests.e2e.kinds import CONFIG_MAP, cr, install, is_successful
+from tests.e2e.kinds import CONFIG_MAP, cr, is_successful
 from tests.e2e.test_handlers import BESIDE, KINDS, PROJECT, SITE, ticks
+from tests.fixtures.crds import install
 from tests.fixtures.eventually import eventually, eventually_async
 
 

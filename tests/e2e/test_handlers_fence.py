@@ -8,9 +8,10 @@ import signal
 from rolecall.kube import Client
 from tests.e2e.conftest import StartEngine
 from tests.e2e.engine import PATIENCE_S
-from tests.e2e.kinds import cr, install
+from tests.e2e.kinds import cr
 from tests.e2e.test_handlers import KINDS, PROJECT, SITE
 from tests.e2e.test_handlers_faults import child_of, is_alive
+from tests.fixtures.crds import install
 from tests.fixtures.eventually import eventually, eventually_async
 
 

@@ -17,8 +17,8 @@ from rolecall.local_engine import LocalEngine, engines_of
 from rolecall_dev.localcluster import Cluster
 from tests.e2e.conftest import StartEngine
 from tests.e2e.engine import BEHAVIOURS, PATIENCE_S, EngineProcess
-from tests.e2e.kinds import CONFIG_MAP, cr, install, is_successful, kind
-from tests.fixtures.crds import crd_for
+from tests.e2e.kinds import CONFIG_MAP, cr, is_successful, kind
+from tests.fixtures.crds import crd_for, install
 from tests.fixtures.eventually import eventually, eventually_async
 
 PLAIN, SLOW = kind("Plain"), kind("Slow")

@@ -11,8 +11,8 @@ import pytest
 from rolecall.kube import Client
 from tests.e2e.conftest import StartEngine
 from tests.e2e.engine import BEHAVIOURS, PATIENCE_S
-from tests.e2e.kinds import cr, install, kind
-from tests.fixtures.crds import crd_for
+from tests.e2e.kinds import cr, kind
+from tests.fixtures.crds import crd_for, install
 from tests.fixtures.eventually import eventually_async
 
 PLAIN = kind("Plain")

@@ -13,8 +13,8 @@ from rolecall.gvk import Gvk
 from rolecall.kube import Client, NotFoundError
 from tests.e2e.conftest import StartEngine
 from tests.e2e.engine import BEHAVIOURS, PATIENCE_S, EngineProcess
-from tests.e2e.kinds import cr, install, is_successful, kind
-from tests.fixtures.crds import crd_for
+from tests.e2e.kinds import cr, is_successful, kind
+from tests.fixtures.crds import crd_for, install
 from tests.fixtures.eventually import eventually, eventually_async
 
 LEASE = Gvk("coordination.k8s.io", "v1", "Lease")

@@ -12,8 +12,8 @@ from rolecall.json_object import Json
 from rolecall.kube import Client
 from tests.e2e.conftest import StartEngine
 from tests.e2e.engine import PATIENCE_S, EngineProcess
-from tests.e2e.kinds import GROUP, condition, cr, install, kind
-from tests.fixtures.crds import crd_for
+from tests.e2e.kinds import GROUP, condition, cr, kind
+from tests.fixtures.crds import crd_for, install
 from tests.fixtures.eventually import eventually, eventually_async
 
 HANGING = kind("Hanging")

@@ -14,8 +14,8 @@ from rolecall.json_object import Json
 from rolecall.kube import Client, NotFoundError
 from rolecall_dev.localcluster import Cluster
 from tests.e2e.engine import BEHAVIOURS, ROOT
-from tests.e2e.kinds import CONFIG_MAP, cr, install, kind
-from tests.fixtures.crds import crd_for
+from tests.e2e.kinds import CONFIG_MAP, cr, kind
+from tests.fixtures.crds import crd_for, install
 
 MAKER = kind("Maker")
 Ended = subprocess.CompletedProcess[str]

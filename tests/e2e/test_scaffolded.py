@@ -16,8 +16,9 @@ from rolecall.gvk import Gvk
 from rolecall.kube import Client, NotFoundError
 from tests.e2e.conftest import StartEngine
 from tests.e2e.engine import PATIENCE_S, PROJECT
-from tests.e2e.kinds import CONFIG_MAP, cr, install, is_gone, is_successful
+from tests.e2e.kinds import CONFIG_MAP, cr, is_gone, is_successful
 from tests.fixtures.cluster import ServiceAccountKubeconfig
+from tests.fixtures.crds import install
 from tests.fixtures.eventually import eventually_async
 
 GROUP = "scaffolded.example.com"

@@ -18,9 +18,9 @@ from rolecall.kube import Client
 from rolecall_base.processes import descendants_of, is_zombie
 from tests.e2e.conftest import StartEngine
 from tests.e2e.engine import PATIENCE_S, EngineProcess
-from tests.e2e.kinds import cr, install, is_gone, is_successful, kind
+from tests.e2e.kinds import cr, is_gone, is_successful, kind
 from tests.fixtures.cluster import ServiceAccountKubeconfig
-from tests.fixtures.crds import crd_for
+from tests.fixtures.crds import crd_for, install
 from tests.fixtures.eventually import eventually, eventually_async
 
 pytestmark = pytest.mark.nightly

@@ -14,8 +14,8 @@ from rolecall.kube import Client
 from rolecall.local_engine import ControlRefusedError, LocalEngine, engines_of
 from tests.e2e.conftest import StartEngine
 from tests.e2e.engine import PATIENCE_S, EngineProcess
-from tests.e2e.kinds import cr, install, is_successful, kind
-from tests.fixtures.crds import crd_for
+from tests.e2e.kinds import cr, is_successful, kind
+from tests.fixtures.crds import crd_for, install
 from tests.fixtures.eventually import eventually, eventually_async
 
 PROJECT = Path(__file__).parent / "sharing"

@@ -15,8 +15,8 @@ from rolecall.kube import Client, Credentials, NotFoundError
 from rolecall_dev.localcluster import Cluster
 from tests.e2e.conftest import StartEngine
 from tests.e2e.engine import BEHAVIOURS, PATIENCE_S, EngineProcess
-from tests.e2e.kinds import cr, install, is_successful, kind
-from tests.fixtures.crds import crd_for
+from tests.e2e.kinds import cr, is_successful, kind
+from tests.fixtures.crds import crd_for, install
 from tests.fixtures.eventually import eventually, eventually_async
 
 SLOW = kind("Slow")

@@ -15,10 +15,9 @@ import pytest
 from rolecall.kube import Client
 from tests.e2e.conftest import StartEngine
 from tests.e2e.engine import EngineProcess
-from tests.e2e.kinds import install
 from tests.e2e.skip_histories import KINDS, SharedProject, SkipHistory, wait_until_right
 from tests.e2e.skipping import EXPLICIT
-from tests.fixtures.crds import crd_for
+from tests.fixtures.crds import crd_for, install
 from tests.fixtures.eventually import eventually
 
 DOZEN = 12

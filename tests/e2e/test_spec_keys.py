@@ -15,8 +15,8 @@ from rolecall.gvk import Gvk
 from rolecall.kube import Client
 from rolecall_dev.localcluster import Cluster
 from tests.e2e.engine import ROOT
-from tests.e2e.kinds import CONFIG_MAP, cr, install
-from tests.fixtures.crds import crd_for
+from tests.e2e.kinds import CONFIG_MAP, cr
+from tests.fixtures.crds import crd_for, install
 
 OPEN = Gvk("openkeys.rolecall.dev", "v1", "OpenMover")
 TASKS = """\

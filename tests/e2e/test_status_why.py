@@ -12,10 +12,10 @@ from rolecall.kube import Client
 from rolecall_dev.localcluster import Cluster
 from tests.e2e.conftest import StartEngine
 from tests.e2e.engine import PATIENCE_S, EngineProcess
-from tests.e2e.kinds import GROUP, condition, cr, install, kind
+from tests.e2e.kinds import GROUP, condition, cr, kind
 from tests.e2e.test_commands import Person
 from tests.e2e.test_run_reports import written_project
-from tests.fixtures.crds import crd_for
+from tests.fixtures.crds import crd_for, install
 from tests.fixtures.eventually import eventually, eventually_async
 
 BROKEN = kind("Broken")

@@ -29,7 +29,7 @@ from tests.e2e.fleets import (
     path,
     reported,
 )
-from tests.e2e.kinds import install
+from tests.fixtures.crds import install
 from tests.fixtures.eventually import eventually_async
 
 CONVERTED = "rolecall_converted_objects_total"

@@ -37,7 +37,8 @@ from tests.e2e.fleets import (
     path,
     reported,
 )
-from tests.e2e.kinds import install, is_successful
+from tests.e2e.kinds import is_successful
+from tests.fixtures.crds import install
 from tests.fixtures.eventually import eventually, eventually_async
 
 SECRET = Gvk("", "v1", "Secret")

@@ -11,9 +11,8 @@ from rolecall.json_object import Json
 from rolecall.kube import Client
 from tests.e2e.conftest import StartEngine
 from tests.e2e.fleets import GROUP, NAME, VERSIONS, crd, delete_kind, flags, reported
-from tests.e2e.kinds import install
 from tests.fixtures.cluster import ServiceAccountKubeconfig
-from tests.fixtures.crds import CRD
+from tests.fixtures.crds import CRD, install
 from tests.fixtures.eventually import eventually
 
 Rules = list[dict[str, Any]]

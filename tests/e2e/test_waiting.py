@@ -11,8 +11,8 @@ from rolecall.gvk import Gvk
 from rolecall.kube import Client
 from tests.e2e.conftest import StartEngine
 from tests.e2e.engine import PATIENCE_S, EngineProcess
-from tests.e2e.kinds import CONFIG_MAP, cr, install, is_successful, kind
-from tests.fixtures.crds import crd_for
+from tests.e2e.kinds import CONFIG_MAP, cr, is_successful, kind
+from tests.fixtures.crds import crd_for, install
 from tests.fixtures.eventually import eventually, eventually_async
 
 pytestmark = pytest.mark.nightly

@@ -16,7 +16,8 @@ from rolecall.gvk import Gvk
 from rolecall.kube import Client, NotFoundError
 from rolecall_dev.localcluster import Cluster
 from tests.e2e.engine import PATIENCE_S, ROOT, EngineProcess
-from tests.e2e.kinds import CONFIG_MAP, install
+from tests.e2e.kinds import CONFIG_MAP
+from tests.fixtures.crds import install
 from tests.fixtures.eventually import eventually_async
 from tests.fixtures.lacking import skip_or_fail
 

@@ -15,6 +15,7 @@ from rolecall.webhooks import AdmissionKeys
 from rolecall_dev.admission_rules import policies_of, with_rules
 from rolecall_dev.localcluster import Cluster
 from tests.e2e.crates import CRATE, Person, crate, crd
+from tests.fixtures.crds import install
 from tests.fixtures.eventually import eventually_async
 
 WATCHES = """
@@ -51,8 +52,9 @@ def written(folder: Path, text: str = WATCHES) -> list[Json]:
 async def test_rules_deny_and_let_through_without_an_engine(
     api: Client, namespace: str, tmp_path: Path
 ) -> None:
-    made = written(tmp_path)
-    for document in made:
+    made = definition, *policies = written(tmp_path)
+    await install(api, definition)
+    for document in policies:
         await api.create(Gvk.parse(document["apiVersion"], document["kind"]), document)
     jane = Person(api, namespace)
     try:

@@ -13,9 +13,8 @@ from rolecall.kube import Client, Credentials
 from rolecall_dev.localcluster import Cluster
 from rolecall_dev.testing import EngineInProcess, Script, ScriptedPlay
 from tests.e2e.engine import PROJECT, ROOT
-from tests.e2e.kinds import install
 from tests.e2e.wanted_kinds import WANTED, WANTED_KINDS
-from tests.fixtures.crds import crd_for
+from tests.fixtures.crds import crd_for, install
 
 _ENVIRONMENT = {"ANSIBLE_COLLECTIONS_PATH": str(ROOT / ".collections")}
 StartEngine = Callable[..., Awaitable[EngineInProcess]]

@@ -8,8 +8,8 @@ from rolecall.kube import Client
 from tests.apiserver.engine.conftest import StartEngine
 from tests.apiserver.engine.shelves import MAKERS
 from tests.e2e.engine import BEHAVIOURS, PATIENCE_S
-from tests.e2e.kinds import CONFIG_MAP, cr, install, is_successful, kind
-from tests.fixtures.crds import crd_for
+from tests.e2e.kinds import CONFIG_MAP, cr, is_successful, kind
+from tests.fixtures.crds import crd_for, install
 from tests.fixtures.eventually import eventually_async
 
 MAKER = kind("Maker")

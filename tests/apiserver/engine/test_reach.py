@@ -15,9 +15,9 @@ from rolecall_dev.testing import ScriptedRun, eventually_async
 from tests.apiserver.engine.conftest import StartEngine
 from tests.apiserver.engine.reading import config_map
 from tests.e2e.engine import BEHAVIOURS
-from tests.e2e.kinds import CONFIG_MAP, GROUP, cr, install, is_successful, kind
+from tests.e2e.kinds import CONFIG_MAP, GROUP, cr, is_successful, kind
 from tests.fixtures.cluster import ServiceAccountKubeconfig
-from tests.fixtures.crds import CRD, crd_for
+from tests.fixtures.crds import CRD, crd_for, install
 
 MAKER, PLAIN = kind("Maker"), kind("Plain")
 NAMESPACE = Gvk("", "v1", "Namespace")

@@ -20,10 +20,10 @@ from tests.apiserver.engine.skipping import (
     shows,
     wait_for_skip,
 )
-from tests.e2e.kinds import CONFIG_MAP, cr, install
+from tests.e2e.kinds import CONFIG_MAP, cr
 from tests.e2e.skipping import MEMCACHED, SECRET, listed, secret, write_project
 from tests.fixtures.cluster import ServiceAccountKubeconfig
-from tests.fixtures.crds import crd_for
+from tests.fixtures.crds import crd_for, install
 
 CUT = Gvk("skips.rolecall.dev", "v1", "Cut")
 RULES = [

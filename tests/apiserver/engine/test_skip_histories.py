@@ -18,7 +18,6 @@ from rolecall.kube import Client
 from rolecall_dev.testing import EngineInProcess, Script, ScriptedRun, eventually_async
 from tests.apiserver.engine.conftest import StartEngine
 from tests.apiserver.engine.skipping import INFO, leader, skipped
-from tests.e2e.kinds import install
 from tests.e2e.skip_histories import (
     KINDS,
     NOTHING,
@@ -26,7 +25,7 @@ from tests.e2e.skip_histories import (
     SkipHistory,
     wait_until_right,
 )
-from tests.fixtures.crds import crd_for
+from tests.fixtures.crds import crd_for, install
 
 DOZEN = 12
 BATCHES = max(1, int(os.environ.get("ROLECALL_HISTORIES", "12")) // DOZEN)

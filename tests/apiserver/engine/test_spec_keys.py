@@ -20,8 +20,8 @@ from rolecall_dev.testing import ScriptedRun, eventually_async
 from tests.apiserver.engine.conftest import StartEngine
 from tests.apiserver.engine.test_adoption import events_of
 from tests.e2e.engine import PATIENCE_S
-from tests.e2e.kinds import cr, install
-from tests.fixtures.crds import ANYTHING, crd_for
+from tests.e2e.kinds import cr
+from tests.fixtures.crds import ANYTHING, crd_for, install
 
 MOVER = Gvk("speckeys.rolecall.dev", "v1", "Mover")
 CLOSED = Gvk("speckeys.rolecall.dev", "v1", "ClosedMover")

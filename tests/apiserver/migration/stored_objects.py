@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from rolecall.gvk import Gvk
-from rolecall.kube import Client, NoSuchKindError
+from rolecall.kube import Client
 from rolecall_dev.localcluster import Cluster
-from tests.fixtures.crds import ANYTHING, CRD
-from tests.fixtures.eventually import eventually_async
+from tests.fixtures.crds import ANYTHING, CRD, install
 
 KIND = "Book"
 
@@ -85,8 +84,8 @@ class TwoVersions:
 async def two_versions(client: Client, cluster: Cluster) -> AsyncIterator[TwoVersions]:
     kind = TwoVersions(client, cluster, f"m{secrets.token_hex(3)}.example.com")
     names = {"kind": KIND, "listKind": f"{KIND}List", "plural": "books", "singular": "book"}
-    await client.create(
-        CRD,
+    await install(
+        client,
         {
             "apiVersion": CRD.api_version,
             "kind": CRD.kind,
@@ -99,12 +98,6 @@ async def two_versions(client: Client, cluster: Cluster) -> AsyncIterator[TwoVer
             },
         },
     )
-
-    async def is_served() -> bool:
-        client.discovery.forget(kind.group)
-        return await client.list_all(kind.at("v2")) == []
-
-    await eventually_async(is_served, ignoring=(NoSuchKindError,))
     try:
         yield kind
     finally:

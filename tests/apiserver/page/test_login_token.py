@@ -17,9 +17,8 @@ from rolecall.json_object import Json
 from rolecall.kube import Client, Credentials, UnauthorizedError, token_for, user_of
 from rolecall.remote_engine import EnginePod, Operator, choose_pod, find_operator, verify_pod
 from rolecall_dev.localcluster import Cluster
-from tests.e2e.kinds import install
 from tests.fixtures.cluster import ServiceAccountKubeconfig
-from tests.fixtures.crds import crd_for
+from tests.fixtures.crds import crd_for, install
 from tests.fixtures.eventually import eventually_async
 from tests.unit.extensions.console.control.engine import SITE, Known, key
 from tests.unit.extensions.console.page.serving import Shown, place, shown

@@ -15,7 +15,7 @@ from rolecall.kube import Client, Credentials, NotFoundError
 from rolecall.reactor import DependentInformers, OwnWrites, Reactor
 from rolecall.settings import ReactorSettings
 from rolecall.watches import Watch
-from tests.fixtures.crds import CRD, crd_for
+from tests.fixtures.crds import CRD, crd_for, install
 from tests.fixtures.eventually import eventually_async
 from tests.unit.reactor.objects import Keys, Roll, watch
 
@@ -45,25 +45,12 @@ async def kind_of(
     """A custom kind that is served while the context lasts."""
     gvk = Gvk(group or new_group(), "v1", kind)
     crd = crd_for(gvk, **form)
-    await client.create(CRD, crd)
-    await wait_until_served(client, gvk)
+    await install(client, crd)
     try:
         yield gvk
     finally:
         with suppress(NotFoundError):
             await client.delete(CRD, "", crd["metadata"]["name"])
-
-
-async def wait_until_served(client: Client, gvk: Gvk) -> None:
-    async def is_served() -> bool:
-        client.discovery.forget(gvk.group)
-        try:
-            await client.list_all(gvk)
-        except Exception:  # not yet, whatever the reason
-            return False
-        return True
-
-    await eventually_async(is_served)
 
 
 def body(gvk: Gvk, namespace: str, name: str, **rest: Any) -> dict[str, Any]:

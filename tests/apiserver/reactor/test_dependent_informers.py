@@ -19,9 +19,9 @@ from tests.apiserver.reactor.setting import (
     client_for,
     follow,
     kind_of,
-    wait_until_served,
 )
 from tests.fixtures.cluster import ServiceAccountKubeconfig, grant
+from tests.fixtures.crds import wait_until_served
 from tests.fixtures.eventually import eventually_async
 from tests.unit.reactor.objects import watch
 

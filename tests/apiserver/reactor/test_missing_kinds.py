@@ -15,10 +15,9 @@ from tests.apiserver.reactor.setting import (
     follow,
     kind_of,
     new_group,
-    wait_until_served,
 )
 from tests.fixtures.cluster import ServiceAccountKubeconfig
-from tests.fixtures.crds import CRD, crd_for
+from tests.fixtures.crds import CRD, crd_for, wait_until_served
 from tests.fixtures.eventually import eventually_async
 
 EVERYTHING = {"apiGroups": ["*"], "resources": ["*"], "verbs": ["list", "watch"]}

@@ -12,8 +12,8 @@ from rolecall.json_object import Json
 from rolecall.kube import Client, NotFoundError
 from tests.e2e.engine import PATIENCE_S
 from tests.e2e.features.kinds import MAKER
-from tests.e2e.kinds import cr, install, is_successful
-from tests.fixtures.crds import CRD, crd_for
+from tests.e2e.kinds import cr, is_successful
+from tests.fixtures.crds import CRD, crd_for, install
 from tests.fixtures.eventually import eventually_async
 
 pytestmark = pytest.mark.usefixtures("engine")

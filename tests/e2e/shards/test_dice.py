@@ -24,7 +24,7 @@ from rolecall.json_object import Json
 from rolecall.kube import Client
 from rolecall.workqueue import Key, part_of
 from rolecall_dev.localcluster import Binaries, Cluster, Wanted, temporary_cluster
-from tests.e2e.kinds import CONFIG_MAP, install, is_successful
+from tests.e2e.kinds import CONFIG_MAP, is_successful
 from tests.e2e.shards.game import LEASE, ROLLED, Game
 from tests.e2e.shards.replicas import ELECTION, LEASE_S, SHARDS
 from tests.e2e.shards.witness import (
@@ -38,7 +38,7 @@ from tests.e2e.shards.witness import (
     writes_in,
 )
 from tests.fixtures.cluster import unique_name
-from tests.fixtures.crds import crd_for
+from tests.fixtures.crds import crd_for, install
 from tests.fixtures.eventually import eventually_async
 
 MINUTES = float(os.environ.get("DICE_MINUTES") or 1.5)
