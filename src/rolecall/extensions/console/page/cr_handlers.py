@@ -1,101 +1,33 @@
-"""The overview, the list of objects and the page of each object: collects what the user may see, for
-the view that shows it.
-"""
+"""The page of one object: collects what the user may see, for the view that shows it."""
 
 from __future__ import annotations
 
 import asyncio
-import socket
-from collections import deque
-from collections.abc import Sequence
 from typing import Any
 
 from aiohttp import web
 
-from rolecall.clock import time_text
 from rolecall.errors import ClusterError
 from rolecall.extending import EnginePorts
 from rolecall.extensions.console.page import owned, views
-from rolecall.extensions.console.page.answers import (
-    html_answer,
-    is_fragment,
-    number_in,
-    rows_answer,
-)
+from rolecall.extensions.console.page.answers import html_answer, is_fragment
 from rolecall.extensions.console.page.differences import differences
 from rolecall.extensions.console.page.guard import Asker
-from rolecall.extensions.console.page.labels import labelled
+from rolecall.extensions.console.page.layouts import Layouts
 from rolecall.extensions.console.page.lookup import Lookup
-from rolecall.extensions.console.page.parts import notice_of, part_of
-from rolecall.extensions.console.page.ports import PagePorts
-from rolecall.extensions.console.page.rows import CrRow, Query, SeenRows
-from rolecall.extensions.console.page.views import CrPage, OwnedObject, PageLayout, Replica, Window
+from rolecall.extensions.console.page.rows import CrRow
+from rolecall.extensions.console.page.views import CrPage, OwnedObject
 from rolecall.history import KeptRun, read_spec
 from rolecall.json_object import Json
 from rolecall.kube import NotFoundError
 from rolecall.workqueue import Key
 
-_MOST_ROWS = 500
-_MINUTE_S = 60.0
-
 
 class CrPages:
     """Handlers; each gets the request and who asks."""
 
-    def __init__(self, ports: PagePorts, lookup: Lookup, static: str) -> None:
-        self._lookup = lookup
-        self._engine: EnginePorts = ports.engine
-        self._static = static
-        self._ended: deque[float] = deque(maxlen=10_000)
-
-    def run_ended(self) -> None:
-        """Somewhere a run ended: what `runs in the last minute` counts."""
-        self._ended.append(self._engine.clock.monotonic())
-
-    def layout(self, asker: Asker | None, position: str = "", key: Key | None = None) -> PageLayout:
-        """`key`: the CR that the page is about."""
-        if asker is None:
-            return PageLayout(static=self._static)
-        return PageLayout(
-            reader_name=asker.reader.name,
-            is_local=asker.reader.is_local,
-            form_token=asker.session.form_token,
-            position=position,
-            notice=notice_of(self._engine, key),
-            static=self._static,
-        )
-
-    async def overview(self, request: web.Request, asker: Asker) -> web.Response:
-        rows, position = await self._lookup.seen(asker)
-        counts = rows.counts(self._engine.facts.kinds)
-        replica = self._replica()
-        if is_fragment(request):
-            return html_answer(views.overview_parts(counts, replica))
-        return html_answer(views.overview(counts, replica, self.layout(asker, position)))
-
-    async def crs(self, request: web.Request, asker: Asker) -> web.Response:
-        query = _query(request)
-        rows, position = await self._lookup.seen(asker)
-        problem, chosen = "", await self._lookup.found(rows, query)
-        try:
-            if query.label:
-                keys = [row.key for row in chosen]
-                having = await labelled(keys, query.label, asker.reader.client)
-                chosen = await self._lookup.found(rows, query, having)
-        except ClusterError as failure:
-            chosen = SeenRows(())
-            problem = f"The cluster does not find this label: {failure.message}"
-        start, count = (
-            number_in(request.query, "from"),
-            number_in(request.query, "count") or views.CR_WINDOW,
-        )
-        some = _some(chosen, start, min(count, _MOST_ROWS))
-        window = Window(query, some, start, len(chosen), problem)
-        if is_fragment(request):
-            rows_html = await asyncio.to_thread(views.cr_rows, window)  # 25 ms for 500 of them
-            return rows_answer(rows_html, window.total, window.found)
-        kinds = sorted({gvk.kind for gvk in self._engine.facts.kinds})
-        return html_answer(views.crs(window, kinds, self.layout(asker, position)))
+    def __init__(self, engine: EnginePorts, lookup: Lookup, layouts: Layouts) -> None:
+        self._engine, self._lookup, self._layouts = engine, lookup, layouts
 
     async def cr(self, request: web.Request, asker: Asker) -> web.Response:
         key = await self._lookup.key(request, asker)
@@ -103,7 +35,7 @@ class CrPages:
         row, position = await self._lookup.row(key, may_read_log=may_read_log)
         shown = await self._cr_page(key, row, asker, may_read_log=may_read_log)
         await self._lookup.turns.take()
-        layout = self.layout(asker, position, key)
+        layout = self._layouts.of(asker, position, key)
         page = views.cr_parts if is_fragment(request) else views.cr
         return html_answer(await asyncio.to_thread(page, shown, layout))  # maybe of megabytes
 
@@ -139,21 +71,6 @@ class CrPages:
             unseen,
         )
 
-    def _replica(self) -> Replica:
-        facts, now = self._engine.facts, self._engine.clock.monotonic()
-        while self._ended and now - self._ended[0] > _MINUTE_S:
-            self._ended.popleft()
-        return Replica(
-            facts.version,
-            socket.gethostname(),
-            time_text(facts.began),
-            self._engine.leads(),
-            self._engine.leader(),
-            part_of(self._engine),
-            facts.server,
-            float(len(self._ended)),
-        )
-
 
 def _changes_since(runs: list[KeptRun], cr: Json | None) -> list[tuple[str, Any, Any]] | None:
     """Of the spec, since the newest good run that kept it; reads a file."""
@@ -166,15 +83,3 @@ def _changes_since(runs: list[KeptRun], cr: Json | None) -> list[tuple[str, Any,
             except RecursionError:  # nested too deep to be readable
                 return None
     return None
-
-
-def _some(rows: Sequence[CrRow] | SeenRows, start: int, count: int) -> Sequence[CrRow]:
-    if isinstance(rows, SeenRows):
-        return rows.window(start, count)
-    return rows[start : start + count]
-
-
-def _query(request: web.Request) -> Query:
-    asked = request.query
-    names = ("kind", "namespace", "name", "state", "label")
-    return Query(*(asked.get(name, "").strip()[:253] for name in names))

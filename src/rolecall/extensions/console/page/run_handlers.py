@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from pathlib import Path
 
 from aiohttp import web
@@ -16,22 +15,21 @@ from rolecall.extensions.console.page.answers import (
     rows_answer,
 )
 from rolecall.extensions.console.page.guard import Asker, RefusedError
+from rolecall.extensions.console.page.layouts import Layouts
 from rolecall.extensions.console.page.lookup import Lookup
 from rolecall.extensions.console.page.shown_tasks import ShownTask, beginning_of, ends_of
-from rolecall.extensions.console.page.views import Html, PageLayout, RunPage
+from rolecall.extensions.console.page.views import Html, RunPage
 from rolecall.record import read_record
 
 _MOST_ROWS = 500
 _MOST_OUTPUT = 1_000_000
 
-NewLayout = Callable[[Asker], PageLayout]
-
 
 class RunPages:
     """Handlers; each takes the right to read what runs of the CR did."""
 
-    def __init__(self, lookup: Lookup, layout: NewLayout) -> None:
-        self._lookup, self._layout = lookup, layout
+    def __init__(self, lookup: Lookup, layouts: Layouts) -> None:
+        self._lookup, self._layouts = lookup, layouts
 
     async def run(self, request: web.Request, asker: Asker) -> web.Response:
         key, run = await self._lookup.run(request, asker)
@@ -44,7 +42,7 @@ class RunPages:
             some = ordered[start : start + min(count or _MOST_ROWS, _MOST_ROWS)]
             rows_html = await asyncio.to_thread(views.task_rows, shown, some)
             return rows_answer(rows_html, len(ordered), shown.found)
-        return html_answer(views.run(shown, self._layout(asker)))
+        return html_answer(views.run(shown, self._layouts.of(asker)))
 
     async def run_facts(self, request: web.Request, asker: Asker) -> web.Response:
         key, run = await self._lookup.run(request, asker)
@@ -62,19 +60,19 @@ class RunPages:
         details = await asyncio.to_thread(_details, task, run.folder)
         if is_fragment(request):
             return html_answer(details)
-        return html_answer(views.task_page(key, run, task, details, self._layout(asker)))
+        return html_answer(views.task_page(key, run, task, details, self._layouts.of(asker)))
 
     async def stdout(self, request: web.Request, asker: Asker) -> web.Response:
         key, run = await self._lookup.run(request, asker)
         text = await asyncio.to_thread(beginning_of, run.stdout, _MOST_OUTPUT)
-        layout = self._layout(asker)
+        layout = self._layouts.of(asker)
         return html_answer(await asyncio.to_thread(views.stdout, key, run, text, layout))
 
     async def compare(self, request: web.Request, asker: Asker) -> web.Response:
         key, first = await self._lookup.run(request, asker, "first")
         _, second = await self._lookup.run(request, asker, "second")
         tasks = (await self._lookup.tasks(first)).tasks, (await self._lookup.tasks(second)).tasks
-        runs, layout = (first, second), self._layout(asker)
+        runs, layout = (first, second), self._layouts.of(asker)
         return html_answer(await asyncio.to_thread(views.comparison, key, runs, tasks, layout))
 
 

@@ -14,6 +14,7 @@ from rolecall.extensions.console.page.actions import Actions
 from rolecall.extensions.console.page.answers import form_of
 from rolecall.extensions.console.page.cr_handlers import CrPages
 from rolecall.extensions.console.page.feed import ChangeFeed
+from rolecall.extensions.console.page.fleet_handlers import FleetPages
 from rolecall.extensions.console.page.guard import (
     Asker,
     Guard,
@@ -22,7 +23,9 @@ from rolecall.extensions.console.page.guard import (
     login_of,
     redirect,
 )
+from rolecall.extensions.console.page.layouts import Layouts
 from rolecall.extensions.console.page.lookup import Lookup
+from rolecall.extensions.console.page.overview_handlers import OverviewPages
 from rolecall.extensions.console.page.ports import PagePorts
 from rolecall.extensions.console.page.run_handlers import RunPages
 from rolecall.extensions.console.page.streams import PageStreams
@@ -32,7 +35,7 @@ from rolecall.extensions.console.page.views import PageLayout, error, login
 _LARGEST_BODY = 64 * 1024
 _CR = "/cr/{group}/{version}/{kind}/{namespace}/{name}"
 _RUN = _CR + "/runs/{run}"
-_STATIC = {"page.css": "text/css", "page.js": "text/javascript"}
+_TYPES = {"css": "text/css", "js": "text/javascript"}
 _logger = logging.getLogger(__name__)
 
 _Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -42,7 +45,7 @@ class OperatorPage:
     """One engine's page. `local_token`: who has it, sees what the engine sees; empty: users log in."""
 
     def __init__(self, ports: PagePorts, *, local_token: str = "", is_tls: bool = False) -> None:
-        self._files = {name: _file(name) for name in _STATIC}
+        self._files = _static_files()
         digest = hashlib.sha256(b"".join(self._files.values())).hexdigest()[:16]
         self._static = f"/static/{digest}"
         self._guard = Guard(ports, local_token=local_token, is_tls=is_tls)
@@ -50,11 +53,14 @@ class OperatorPage:
         self._table = Table(ports, self._feed)
         lookup = Lookup(ports, self._table, self._feed)
         self._turns = lookup.turns
-        self._pages = CrPages(ports, lookup, self._static)
-        self._runs = RunPages(lookup, self._pages.layout)
+        self._layouts = layouts = Layouts(ports.engine, self._static)
+        self._overview = OverviewPages(ports.engine, lookup, layouts)
+        self._fleet = FleetPages(ports.engine, lookup, layouts)
+        self._crs = CrPages(ports.engine, lookup, layouts)
+        self._runs = RunPages(lookup, layouts)
         self._actions = Actions(ports, lookup, self._guard)
         self._streams = PageStreams(lookup, self._guard, self._table, self._feed)
-        self.run_ended = self._pages.run_ended
+        self.run_ended = self._overview.run_ended
 
     async def run(self) -> None:
         """Follow changes while the page is in use, until cancelled."""
@@ -66,12 +72,12 @@ class OperatorPage:
     def app(self) -> web.Application:
         app = web.Application(client_max_size=_LARGEST_BODY, middlewares=[self._around])
         router, streams = app.router, self._streams
-        pages, runs = self._pages, self._runs
+        runs = self._runs
         for path, handler in {
-            "/": pages.overview,
-            "/crs": pages.crs,
+            "/": self._overview.overview,
+            "/crs": self._fleet.crs,
             "/events": streams.crs,
-            _CR: pages.cr,
+            _CR: self._crs.cr,
             _CR + "/compare/{first}/{second}": runs.compare,
             _RUN: runs.run,
             _RUN + "/facts": runs.run_facts,
@@ -107,7 +113,7 @@ class OperatorPage:
             try:
                 return await handler(request, asker)
             except RefusedError as refusal:
-                return self._refused(refusal, self._pages.layout(asker))
+                return self._refused(refusal, self._layouts.of(asker))
 
         return answer
 
@@ -166,7 +172,9 @@ class OperatorPage:
         name = request.match_info["file"]
         if name not in self._files or not request.path.startswith(f"{self._static}/"):
             raise RefusedError(404, "There is no such file", "Load the page again.")
-        response = web.Response(body=self._files[name], content_type=_STATIC[name])
+        response = web.Response(
+            body=self._files[name], content_type=_TYPES[name.rpartition(".")[2]]
+        )
         response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
         return response
 
@@ -175,5 +183,7 @@ class OperatorPage:
         return web.Response(status=refusal.code, text=text, content_type="text/html")
 
 
-def _file(name: str) -> bytes:
-    return (files("rolecall.extensions.console.page") / "static" / name).read_bytes()
+def _static_files() -> dict[str, bytes]:
+    folder = files("rolecall.extensions.console.page") / "static"
+    found = {each.name: each.read_bytes() for each in folder.iterdir()}
+    return dict(sorted(found.items()))
