@@ -99,6 +99,7 @@ ENVIRONMENT = environment(
     _PAGE / "templates",
     values={
         "places": places,
+        "scripts": sorted(each.name for each in _STATIC.glob("*.js")),
         "style_sheets": sorted(each.name for each in _STATIC.glob("*.css")),
         "states": list(CR_STATES),
         "listed": _listed,
