@@ -1,4 +1,4 @@
-"""What a reader sees of the runs of an hour or a day: numbers of intervals, slow tasks, frequent causes."""
+"""What a reader sees of the runs of an hour or a day: intervals, slow tasks, frequent causes."""
 
 from __future__ import annotations
 
