@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
-from collections import deque
 
 from aiohttp import web
 
@@ -15,34 +15,36 @@ from rolecall.extensions.console.page.guard import Asker
 from rolecall.extensions.console.page.layouts import Layouts
 from rolecall.extensions.console.page.lookup import Lookup
 from rolecall.extensions.console.page.parts import part_of
+from rolecall.extensions.console.page.trends import ExpectedTasks, SeenTrends, Span, Trends
 from rolecall.extensions.console.page.views import Replica
-
-_MINUTE_S = 60.0
 
 
 class OverviewPages:
     """Handlers; each gets the request and who asks."""
 
-    def __init__(self, engine: EnginePorts, lookup: Lookup, layouts: Layouts) -> None:
+    def __init__(
+        self,
+        engine: EnginePorts,
+        lookup: Lookup,
+        layouts: Layouts,
+        trends: Trends,
+        expected: ExpectedTasks,
+    ) -> None:
         self._engine, self._lookup, self._layouts = engine, lookup, layouts
-        self._ended: deque[float] = deque(maxlen=10_000)
-
-    def run_ended(self) -> None:
-        """Somewhere a run ended: what `runs in the last minute` counts."""
-        self._ended.append(self._engine.clock.monotonic())
+        self._trends, self._expected = trends, expected
 
     async def overview(self, request: web.Request, asker: Asker) -> web.Response:
         rows, position = await self._lookup.seen(asker)
         counts = rows.counts(self._engine.facts.kinds)
-        replica = self._replica()
+        places = {(place.gvk, place.namespace) for place in rows.places}
+        seen = await asyncio.to_thread(self._trends.seen, places, rows.with_log, Span.HOUR)
+        replica = self._replica(seen)
         if is_fragment(request):
             return html_answer(views.overview_parts(counts, replica))
         return html_answer(views.overview(counts, replica, self._layouts.of(asker, position)))
 
-    def _replica(self) -> Replica:
-        facts, now = self._engine.facts, self._engine.clock.monotonic()
-        while self._ended and now - self._ended[0] > _MINUTE_S:
-            self._ended.popleft()
+    def _replica(self, seen: SeenTrends) -> Replica:
+        facts = self._engine.facts
         return Replica(
             facts.version,
             socket.gethostname(),
@@ -51,5 +53,5 @@ class OverviewPages:
             self._engine.leader(),
             part_of(self._engine),
             facts.server,
-            float(len(self._ended)),
+            float(seen.all[-2].runs),  # the last minute that is over,
         )
