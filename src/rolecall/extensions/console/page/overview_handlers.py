@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections import deque
-from collections.abc import Callable, Sequence
 
 from aiohttp import web
 
@@ -19,25 +18,22 @@ from rolecall.extensions.console.page.kind_changes import moment_of
 from rolecall.extensions.console.page.layouts import Layouts
 from rolecall.extensions.console.page.lookup import Lookup
 from rolecall.extensions.console.page.parts import part_of
-from rolecall.extensions.console.page.rows import PlaceRows, SeenRows
-from rolecall.extensions.console.page.trends import SeenTrends, Span
+from rolecall.extensions.console.page.rows import SeenRows
+from rolecall.extensions.console.page.trends import SeenTrends, Span, Trends
 from rolecall.extensions.console.page.views import KindsPage, OverviewPage, Replica
-from rolecall.gvk import Gvk
 
 _MINUTE_S = 60.0
 _LONGEST_MOMENT = 40
-
-SeesTrends = Callable[[Sequence[PlaceRows], frozenset[tuple[Gvk, str]], Span], SeenTrends]
 
 
 class OverviewPages:
     """Handlers; each gets the request and who asks."""
 
     def __init__(
-        self, engine: EnginePorts, lookup: Lookup, layouts: Layouts, sees_trends: SeesTrends
+        self, engine: EnginePorts, lookup: Lookup, layouts: Layouts, trends: Trends
     ) -> None:
         self._engine, self._lookup, self._layouts = engine, lookup, layouts
-        self._sees_trends = sees_trends
+        self._trends = trends
         self._reasons = FailureReasons(lookup.last_run, lookup.kept)
         self._ended: deque[float] = deque(maxlen=10_000)
 
@@ -57,7 +53,7 @@ class OverviewPages:
 
     async def kinds(self, request: web.Request, asker: Asker) -> web.Response:
         rows, position = await self._lookup.seen(asker)
-        trends = await asyncio.to_thread(self._sees_trends, rows.places, rows.with_log, Span.DAY)
+        trends = await self._seen_trends(rows, Span.DAY)
         choice = request.query.get("since", "1h")[:_LONGEST_MOMENT]
         shown = KindsPage(trends, moment_of(choice, self._engine.clock.now()), choice)
         layout = self._layouts.of(asker, position)
@@ -68,9 +64,13 @@ class OverviewPages:
         return OverviewPage(
             rows.counts(self._engine.facts.kinds),
             self._replica(),
-            await asyncio.to_thread(self._sees_trends, rows.places, rows.with_log, span),
+            await self._seen_trends(rows, span),
             await asyncio.to_thread(self._reasons.whole, failures),
         )
+
+    async def _seen_trends(self, rows: SeenRows, span: Span) -> SeenTrends:
+        places = [(place.gvk, place.namespace) for place in rows.places]
+        return await asyncio.to_thread(self._trends.seen, places, rows.with_log, span)
 
     def _replica(self) -> Replica:
         facts, now = self._engine.facts, self._engine.clock.monotonic()

@@ -9,7 +9,7 @@ from typing import Any
 
 from rolecall.extensions.console.page.charts import WIDTH, Mark
 from rolecall.extensions.console.page.failures import Failures
-from rolecall.extensions.console.page.kind_changes import newest_median, starts_of
+from rolecall.extensions.console.page.kind_changes import newest_median
 from rolecall.extensions.console.page.rows import Counts
 from rolecall.extensions.console.page.trends import BusyRow, SeenTrends, Span
 from rolecall.extensions.console.page.views.rendering import Html, PageLayout, page, render
@@ -18,6 +18,7 @@ from rolecall.extensions.console.page.views.trend_charts import (
     HistoryStrip,
     counted,
     history_strip,
+    is_short,
     trend_charts,
     trend_numbers,
 )
@@ -115,7 +116,7 @@ def _overview_values(shown: OverviewPage) -> dict[str, Any]:
         "charts": trend_charts(trends),
         "columns": COLUMNS,
         "numbers": trend_numbers(trends),
-        "is_short": bool(trends.all) and starts_of(trends, trends.all)[0] < trends.since,
+        "is_short": is_short(trends),
         "busy": [
             ("Slowest tasks", "slowest", _shares(trends.slowest, by_time=True)),
             ("Most frequent causes", "noisiest", _shares(trends.noisiest, by_time=False)),
