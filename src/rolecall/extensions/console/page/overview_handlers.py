@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections import deque
+from collections.abc import Sequence
 
 from aiohttp import web
 
@@ -18,11 +18,17 @@ from rolecall.extensions.console.page.kind_changes import moment_of
 from rolecall.extensions.console.page.layouts import Layouts
 from rolecall.extensions.console.page.lookup import Lookup
 from rolecall.extensions.console.page.parts import part_of
-from rolecall.extensions.console.page.rows import SeenRows
-from rolecall.extensions.console.page.trends import SeenTrends, Span, Trends
-from rolecall.extensions.console.page.views import KindsPage, OverviewPage, Replica
+from rolecall.extensions.console.page.rows import CrRow, SeenRows
+from rolecall.extensions.console.page.trends import ExpectedTasks, SeenTrends, Span, Trends
+from rolecall.extensions.console.page.views import (
+    MOST_RUNNING,
+    KindsPage,
+    OverviewPage,
+    Replica,
+    RunProgress,
+)
+from rolecall.workqueue import Key
 
-_MINUTE_S = 60.0
 _LONGEST_MOMENT = 40
 
 
@@ -30,16 +36,16 @@ class OverviewPages:
     """Handlers; each gets the request and who asks."""
 
     def __init__(
-        self, engine: EnginePorts, lookup: Lookup, layouts: Layouts, trends: Trends
+        self,
+        engine: EnginePorts,
+        lookup: Lookup,
+        layouts: Layouts,
+        trends: Trends,
+        expected: ExpectedTasks,
     ) -> None:
         self._engine, self._lookup, self._layouts = engine, lookup, layouts
-        self._trends = trends
+        self._trends, self._expected = trends, expected
         self._reasons = FailureReasons(lookup.last_run, lookup.kept)
-        self._ended: deque[float] = deque(maxlen=10_000)
-
-    def run_ended(self) -> None:
-        """Somewhere a run ended: what `runs in the last minute` counts."""
-        self._ended.append(self._engine.clock.monotonic())
 
     async def overview(self, request: web.Request, asker: Asker) -> web.Response:
         rows, position = await self._lookup.seen(asker)
@@ -60,22 +66,31 @@ class OverviewPages:
         return html_answer(await asyncio.to_thread(views.kinds, shown, layout))
 
     async def _overview(self, rows: SeenRows, span: Span) -> OverviewPage:
+        counts = rows.counts(self._engine.facts.kinds)
         failures = await asyncio.to_thread(grouped, rows)
+        hour = await self._seen_trends(rows, Span.HOUR)
         return OverviewPage(
-            rows.counts(self._engine.facts.kinds),
-            self._replica(),
-            await self._seen_trends(rows, span),
+            counts,
+            self._replica(hour),
+            hour if span is Span.HOUR else await self._seen_trends(rows, span),
             await asyncio.to_thread(self._reasons.whole, failures),
+            await self._progress(counts.running[:MOST_RUNNING], rows),
         )
+
+    async def _progress(self, running: Sequence[CrRow], rows: SeenRows) -> dict[Key, RunProgress]:
+        """Of those whose log the reader may read."""
+        shown = [row for row in running if (row.key.gvk, row.key.namespace) in rows.with_log]
+        expected = await self._expected.of((row.key, row.run) for row in shown)
+        return {
+            row.key: RunProgress(row.tasks, expected.get(row.key), row.waits_since) for row in shown
+        }
 
     async def _seen_trends(self, rows: SeenRows, span: Span) -> SeenTrends:
         places = [(place.gvk, place.namespace) for place in rows.places]
         return await asyncio.to_thread(self._trends.seen, places, rows.with_log, span)
 
-    def _replica(self) -> Replica:
-        facts, now = self._engine.facts, self._engine.clock.monotonic()
-        while self._ended and now - self._ended[0] > _MINUTE_S:
-            self._ended.popleft()
+    def _replica(self, hour: SeenTrends) -> Replica:
+        facts = self._engine.facts
         return Replica(
             facts.version,
             socket.gethostname(),
@@ -84,5 +99,5 @@ class OverviewPages:
             self._engine.leader(),
             part_of(self._engine),
             facts.server,
-            float(len(self._ended)),
+            float(hour.all[-2].runs),  # of the last minute that is over
         )

@@ -30,7 +30,7 @@ from rolecall.extensions.console.page.ports import PagePorts
 from rolecall.extensions.console.page.run_handlers import RunPages
 from rolecall.extensions.console.page.streams import PageStreams
 from rolecall.extensions.console.page.table import Table
-from rolecall.extensions.console.page.trends import Trends
+from rolecall.extensions.console.page.trends import ExpectedTasks, Trends, TrendsUpkeep
 from rolecall.extensions.console.page.views import PageLayout, error, login
 
 _LARGEST_BODY = 64 * 1024
@@ -51,18 +51,20 @@ class OperatorPage:
         self._static = f"/static/{digest}"
         self._guard = Guard(ports, local_token=local_token, is_tls=is_tls)
         self._feed = ChangeFeed()
-        self.trends = Trends(ports.engine.clock)
         self._table = Table(ports, self._feed)
+        self.trends = Trends(ports.engine.clock)
+        self.run_trends = TrendsUpkeep(ports, self.trends).run
         lookup = Lookup(ports, self._table, self._feed)
         self._turns = lookup.turns
         self._layouts = layouts = Layouts(ports.engine, self._static)
-        self._overview = OverviewPages(ports.engine, lookup, layouts, self.trends)
+        self._overview = OverviewPages(
+            ports.engine, lookup, layouts, self.trends, ExpectedTasks(ports.root)
+        )
         self._fleet = FleetPages(ports.engine, lookup, layouts)
         self._crs = CrPages(ports.engine, lookup, layouts)
         self._runs = RunPages(lookup, layouts)
         self._actions = Actions(ports, lookup, self._guard)
         self._streams = PageStreams(lookup, self._guard, self._table, self._feed)
-        self.run_ended = self._overview.run_ended
 
     async def run(self) -> None:
         """Follow changes while the page is in use, until cancelled."""

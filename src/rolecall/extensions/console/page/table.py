@@ -170,4 +170,6 @@ def _row(key: Key, cr: Json) -> CrRow:
         (last.get("reason") or "")[:_LONGEST_WORDS],
         cr["next_at"] or "",
         cr["next_why"] or "",
+        cr["tasks"],
+        cr["waits_since"] or "",
     )

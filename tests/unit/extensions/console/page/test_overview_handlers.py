@@ -10,7 +10,7 @@ import pytest
 from tests.unit.extensions.console.control.engine import key
 from tests.unit.extensions.console.page.serving import ALL, Shown, shown
 
-from rolecall.extensions.console.page.trends import KeptTurn
+from rolecall.extensions.console.page.trends.trends import KeptTurn
 from rolecall.history import FailedTask
 from rolecall.reconcile import Progress
 
@@ -23,7 +23,7 @@ def runs_of(page: Shown, namespace: str, count: int, outcome: str = "succeeded")
     trends = page.page.trends
     ended_s = trends.now_s() - 300
     turn = KeptTurn(
-        key("site", namespace), ended_s, outcome, 2.0, f"CAUSE-{namespace}", ended_s, True, False
+        key("site", namespace), ended_s, outcome, 2.0, f"CAUSE-{namespace}", ended_s, True
     )
     trends.begin_reading()
     trends.add_kept([turn] * count)

@@ -37,7 +37,7 @@ def overview_of(trends: SeenTrends, **more: Any) -> OverviewPage:
 
 def failed_row(name: str, reason: str, minutes_ago: float = 0, namespace: str = "shop") -> CrRow:
     ended = time_text(NOW - timedelta(minutes=minutes_ago))
-    words = ["", "", "", ended, "", "", f"run-of-{name}", "failed", ended, reason, "", ""]
+    words: Any = ["", "", "", ended, "", "", f"run-of-{name}", "failed", ended, reason, "", ""]
     return CrRow(Key(WEBSITE, namespace, name), "failed", 1, *words)
 
 

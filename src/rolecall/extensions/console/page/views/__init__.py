@@ -4,6 +4,7 @@ from rolecall.extensions.console.page.views.cr import CrPage, OwnedObject, cr, c
 from rolecall.extensions.console.page.views.fleet import CR_WINDOW, Window, cr_rows, crs
 from rolecall.extensions.console.page.views.kinds import KindsPage, kinds
 from rolecall.extensions.console.page.views.overview import (
+    MOST_RUNNING,
     OverviewPage,
     Replica,
     RunProgress,
@@ -33,6 +34,7 @@ from rolecall.extensions.console.page.views.run import (
 __all__ = [
     "CR_WINDOW",
     "ENVIRONMENT",
+    "MOST_RUNNING",
     "TASK_WINDOW",
     "CrPage",
     "Html",

@@ -25,7 +25,7 @@ from rolecall.extensions.console.page.views.trend_charts import (
 from rolecall.gvk import Gvk
 from rolecall.workqueue import Key
 
-_MOST_RUNNING = 100
+MOST_RUNNING = 100
 _SPANS = ((Span.HOUR, "Last hour", "/"), (Span.DAY, "Last day", "/?span=day"))
 
 
@@ -102,8 +102,8 @@ def _overview_values(shown: OverviewPage) -> dict[str, Any]:
     here = dict((span, address) for span, _, address in _SPANS)[trends.span]
     return {
         "kinds": _kind_rows(shown),
-        "running": counts.running[:_MOST_RUNNING],
-        "running_more": len(counts.running) - _MOST_RUNNING,
+        "running": counts.running[:MOST_RUNNING],
+        "running_more": len(counts.running) - MOST_RUNNING,
         "waiting": counts.by_urgency.most_common(),
         "replica": shown.replica,
         "failures": shown.failures,
