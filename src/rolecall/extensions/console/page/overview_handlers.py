@@ -1,9 +1,10 @@
-"""The overview: collects what the user may see, for the view that shows it."""
+"""The overview, and kinds over time: collects what the user may see, for the views that show it."""
 
 from __future__ import annotations
 
 import asyncio
 import socket
+from collections.abc import Sequence
 
 from aiohttp import web
 
@@ -11,12 +12,24 @@ from rolecall.clock import time_text
 from rolecall.extending import EnginePorts
 from rolecall.extensions.console.page import views
 from rolecall.extensions.console.page.answers import html_answer, is_fragment
+from rolecall.extensions.console.page.failures import FailureReasons, grouped
 from rolecall.extensions.console.page.guard import Asker
+from rolecall.extensions.console.page.kind_changes import moment_of
 from rolecall.extensions.console.page.layouts import Layouts
 from rolecall.extensions.console.page.lookup import Lookup
 from rolecall.extensions.console.page.parts import part_of
+from rolecall.extensions.console.page.rows import CrRow, SeenRows
 from rolecall.extensions.console.page.trends import ExpectedTasks, SeenTrends, Span, Trends
-from rolecall.extensions.console.page.views import Replica
+from rolecall.extensions.console.page.views import (
+    MOST_RUNNING,
+    KindsPage,
+    OverviewPage,
+    Replica,
+    RunProgress,
+)
+from rolecall.workqueue import Key
+
+_LONGEST_MOMENT = 40
 
 
 class OverviewPages:
@@ -32,18 +45,51 @@ class OverviewPages:
     ) -> None:
         self._engine, self._lookup, self._layouts = engine, lookup, layouts
         self._trends, self._expected = trends, expected
+        self._reasons = FailureReasons(lookup.last_run, lookup.kept)
 
     async def overview(self, request: web.Request, asker: Asker) -> web.Response:
         rows, position = await self._lookup.seen(asker)
-        counts = rows.counts(self._engine.facts.kinds)
-        places = {(place.gvk, place.namespace) for place in rows.places}
-        seen = await asyncio.to_thread(self._trends.seen, places, rows.with_log, Span.HOUR)
-        replica = self._replica(seen)
+        span = Span.DAY if request.query.get("span") == "day" else Span.HOUR
+        shown = await self._overview(rows, span)
+        await self._lookup.turns.take()
         if is_fragment(request):
-            return html_answer(views.overview_parts(counts, replica))
-        return html_answer(views.overview(counts, replica, self._layouts.of(asker, position)))
+            return html_answer(await asyncio.to_thread(views.overview_parts, shown))
+        layout = self._layouts.of(asker, position)
+        return html_answer(await asyncio.to_thread(views.overview, shown, layout))
 
-    def _replica(self, seen: SeenTrends) -> Replica:
+    async def kinds(self, request: web.Request, asker: Asker) -> web.Response:
+        rows, position = await self._lookup.seen(asker)
+        trends = await self._seen_trends(rows, Span.DAY)
+        choice = request.query.get("since", "1h")[:_LONGEST_MOMENT]
+        shown = KindsPage(trends, moment_of(choice, self._engine.clock.now()), choice)
+        layout = self._layouts.of(asker, position)
+        return html_answer(await asyncio.to_thread(views.kinds, shown, layout))
+
+    async def _overview(self, rows: SeenRows, span: Span) -> OverviewPage:
+        counts = rows.counts(self._engine.facts.kinds)
+        failures = await asyncio.to_thread(grouped, rows)
+        hour = await self._seen_trends(rows, Span.HOUR)
+        return OverviewPage(
+            counts,
+            self._replica(hour),
+            hour if span is Span.HOUR else await self._seen_trends(rows, span),
+            await asyncio.to_thread(self._reasons.whole, failures),
+            await self._progress(counts.running[:MOST_RUNNING], rows),
+        )
+
+    async def _progress(self, running: Sequence[CrRow], rows: SeenRows) -> dict[Key, RunProgress]:
+        """Of those whose log the reader may read."""
+        shown = [row for row in running if (row.key.gvk, row.key.namespace) in rows.with_log]
+        expected = await self._expected.of((row.key, row.run) for row in shown)
+        return {
+            row.key: RunProgress(row.tasks, expected.get(row.key), row.waits_since) for row in shown
+        }
+
+    async def _seen_trends(self, rows: SeenRows, span: Span) -> SeenTrends:
+        places = [(place.gvk, place.namespace) for place in rows.places]
+        return await asyncio.to_thread(self._trends.seen, places, rows.with_log, span)
+
+    def _replica(self, hour: SeenTrends) -> Replica:
         facts = self._engine.facts
         return Replica(
             facts.version,
@@ -53,5 +99,5 @@ class OverviewPages:
             self._engine.leader(),
             part_of(self._engine),
             facts.server,
-            float(seen.all[-2].runs),  # the last minute that is over,
+            float(hour.all[-2].runs),  # of the last minute that is over
         )

@@ -80,6 +80,7 @@ class OperatorPage:
         for path, handler in {
             "/": self._overview.overview,
             "/crs": self._fleet.crs,
+            "/kinds": self._overview.kinds,
             "/events": streams.crs,
             _CR: self._crs.cr,
             _CR + "/compare/{first}/{second}": runs.compare,

@@ -2,7 +2,15 @@
 
 from rolecall.extensions.console.page.views.cr import CrPage, OwnedObject, cr, cr_parts
 from rolecall.extensions.console.page.views.fleet import CR_WINDOW, Window, cr_rows, crs
-from rolecall.extensions.console.page.views.overview import Replica, overview, overview_parts
+from rolecall.extensions.console.page.views.kinds import KindsPage, kinds
+from rolecall.extensions.console.page.views.overview import (
+    MOST_RUNNING,
+    OverviewPage,
+    Replica,
+    RunProgress,
+    overview,
+    overview_parts,
+)
 from rolecall.extensions.console.page.views.rendering import (
     ENVIRONMENT,
     Html,
@@ -26,13 +34,17 @@ from rolecall.extensions.console.page.views.run import (
 __all__ = [
     "CR_WINDOW",
     "ENVIRONMENT",
+    "MOST_RUNNING",
     "TASK_WINDOW",
     "CrPage",
     "Html",
+    "KindsPage",
+    "OverviewPage",
     "OwnedObject",
     "PageLayout",
     "Replica",
     "RunPage",
+    "RunProgress",
     "Window",
     "comparison",
     "cr",
@@ -40,6 +52,7 @@ __all__ = [
     "cr_rows",
     "crs",
     "error",
+    "kinds",
     "login",
     "ordered",
     "overview",
