@@ -3,36 +3,32 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import NewReader
+from rolecall.extensions.console.page import places
+from tests.browser.conftest import NewVisitor
 from tests.browser.looking import Looking
-from tests.browser.very_many import LONG_RUN, OBJECTS, TASKS, TOKEN, VeryMany, very_many
+from tests.browser.served_worlds import ServedWorld
+from tests.browser.worlds import LONG_RUN, MANY, TASKS
 from tests.fixtures.eventually import eventually
 
 # A hundred and twenty rows at most, with what is in them, and the page around them.
 MOST_NODES = 3000
 ROWS = "table.rows > tbody:not([aria-hidden]) > tr:not(.opened)"
-LISTS = {
-    "objects": ("/crs", OBJECTS, "site-{:05}"),
-    "tasks": (f"{LONG_RUN}?order=time", TASKS, "step {:04}"),
-}
-
-
-@pytest.fixture(scope="module")
-def many(chromium: object, tmp_path_factory: pytest.TempPathFactory) -> Iterator[VeryMany]:
-    with very_many(tmp_path_factory.mktemp("many")) as many:
-        yield many
+LISTS = ("objects", "tasks")
 
 
 @pytest.fixture
-def visitor(many: VeryMany, new_reader: NewReader) -> Looking:
-    reader = new_reader(many.port)
-    reader.go(f"/?token={TOKEN}")
-    return reader
+def visitor(many: ServedWorld, new_visitor: NewVisitor) -> Looking:
+    return new_visitor(many)
+
+
+@pytest.fixture
+def long_run(many: ServedWorld) -> str:
+    """The path of a good run."""
+    return places.of_run(LONG_RUN, many.world.kept[LONG_RUN][-2])
 
 
 def nodes(page: Page) -> int:
@@ -41,8 +37,14 @@ def nodes(page: Page) -> int:
 
 
 @pytest.mark.parametrize("which", LISTS)
-def test_list_shows_each_of_its_rows_at_its_place(visitor: Looking, which: str) -> None:
-    path, total, name = LISTS[which]
+def test_list_shows_each_of_its_rows_at_its_place(
+    visitor: Looking, long_run: str, which: str
+) -> None:
+    of_tasks, of_objects = (
+        (f"{long_run}?order=time", TASKS, "step {:04}"),
+        ("/crs", MANY, "site-{:05}"),
+    )
+    path, total, name = of_tasks if which == "tasks" else of_objects
     page = visitor.go(path)
     expect(page.locator("#found")).to_contain_text(f"{total:,}")
     table = page.locator("table.rows")
@@ -82,7 +84,7 @@ def test_list_scrolls_without_a_frame_that_waits(visitor: Looking) -> None:
 
 def test_keys_lead_through_rows_that_were_not_there(visitor: Looking) -> None:
     page = visitor.go("/crs")
-    expect(page.locator("table.rows")).to_have_attribute("aria-rowcount", str(OBJECTS + 1))
+    expect(page.locator("table.rows")).to_have_attribute("aria-rowcount", str(MANY + 1))
 
     def next_number() -> int:
         page.keyboard.press("j")
@@ -102,8 +104,10 @@ def test_object_that_is_far_away_is_found_by_its_name(visitor: Looking) -> None:
     expect(page.locator("#found")).to_have_text("100 objects")
 
 
-def test_opened_task_stays_open_and_others_stay_at_their_places(visitor: Looking) -> None:
-    page = visitor.go(f"{LONG_RUN}?order=time")
+def test_opened_task_stays_open_and_others_stay_at_their_places(
+    visitor: Looking, long_run: str
+) -> None:
+    page = visitor.go(f"{long_run}?order=time")
     page.get_by_role("link", name="step 0003").click()
     expect(page.locator("tr.opened")).to_have_count(1)
     page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
