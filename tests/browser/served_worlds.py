@@ -20,6 +20,7 @@ from tests.browser.seeded_world import SeededWorld
 from tests.fixtures.eventually import eventually
 
 TOKEN = "of-this-test"
+_THREADS = 4  # one waits for the end
 
 
 @dataclass
@@ -59,12 +60,12 @@ class ServedWorld:
             lambda token: cast(Client, world.client(token)),
         )
         page = OperatorPage(ports, local_token=TOKEN if self.is_local else "")
-        # Of a size that it has from the beginning: tests are asked which threads they left.
-        self.loop.set_default_executor(ThreadPoolExecutor(3))
+        # All its threads begin here: tests are asked which threads they left.
+        executor, all_began = ThreadPoolExecutor(_THREADS), threading.Barrier(_THREADS)
+        for _ in range(_THREADS):
+            executor.submit(all_began.wait)
+        self.loop.set_default_executor(executor)
         ending = asyncio.ensure_future(asyncio.to_thread(self.over.wait))
-        for _ in range(2):
-            await asyncio.sleep(0)  # so that it has a thread, and the next call gets another one
-            await asyncio.to_thread(int)
         address = Address("127.0.0.1", self.port)
         async with served(page.app(), address, what="the page") as self.port:
             following = asyncio.ensure_future(page.run())

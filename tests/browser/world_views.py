@@ -1,0 +1,28 @@
+"""Where the views of a seeded world are."""
+
+from __future__ import annotations
+
+from rolecall.extensions.console.page import places
+from rolecall.workqueue import Key
+from tests.browser.seeded_world import SeededWorld
+
+
+def views_of(world: SeededWorld, namespace: str = "") -> dict[str, str]:
+    """The path of each view, by its name; of the first CR that has failed, or else the first."""
+    keys = [key for key in sorted(world.kept) if namespace in ("", key.namespace)]
+    failed = (key for key in keys if world.state_of[key] == "failed")
+    return {"overview": "/", "fleet": "/crs", **views_of_cr(world, next(failed, keys[0]))}
+
+
+def views_of_cr(world: SeededWorld, key: Key) -> dict[str, str]:
+    """Of its newest runs that are kept; a task is the first of the newest run."""
+    before, last = world.kept[key][-2:]
+    run = places.of_run(key, last)
+    return {
+        "object": places.of_cr(key),
+        "run": run,
+        "run-by-time": f"{run}?order=time",
+        "task": f"{run}/tasks/1",
+        "output": f"{run}/stdout",
+        "compared": places.of_comparison(key, before, last),
+    }
