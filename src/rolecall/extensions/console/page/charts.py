@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 
 WIDTH, HEIGHT = 1000.0, 100.0
 _THINNEST = 1.5  # else it would not be seen
@@ -39,10 +40,12 @@ class Line:
 class Chart:
     title: str
     summary: str  # in words
-    columns: Sequence[str]  # of the numbers as a table
-    rows: Sequence[Sequence[str]]
+    columns: Sequence[
+        str
+    ]  # of the numbers as a table; empty: they are in a table of several charts
+    rows: Sequence[Sequence[str | datetime]]
     top: str  # the highest value, with its unit
-    axis: Sequence[str]  # from left to right, at equal distances
+    axis: Sequence[str | datetime]  # from left to right, at equal distances
     marks: Sequence[Mark] = field(default_factory=tuple)
     lines: Sequence[Line] = field(default_factory=tuple)
 
@@ -78,6 +81,17 @@ def bars(values: Sequence[float], top: float, kind: str, titles: Sequence[str] =
     ]
 
 
+def cells(kind: str, among: Sequence[str]) -> Line:
+    """Of as many equal cells those of one kind, as one path: a title for each would cost too much."""
+    step, width = WIDTH / max(1, len(among)), WIDTH / max(1, len(among)) * 0.85
+    found = [
+        f"M{step * number:.1f} 0h{width:.1f}v100h-{width:.1f}z"
+        for number, each in enumerate(among)
+        if each == kind
+    ]
+    return Line("", kind, "".join(found))
+
+
 def span(began: float, ended: float, axis: tuple[float, float], kind: str, title: str = "") -> Mark:
     """From one moment to another, on an axis of moments; cut at its ends."""
     first, last = axis
@@ -98,6 +112,22 @@ def round_top(highest: float) -> float:
     while power / 10 >= highest:
         power /= 10
     return next(power * part for part in (0.2, 0.5, 1.0) if power * part >= highest)
+
+
+def seconds_text(seconds: float | None) -> str:
+    """How long something took, as precisely as one compares it; `-` where it is not known."""
+    if seconds is None:
+        return "-"
+    if seconds < 0.995:
+        return f"{seconds:.2f} s"
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
+    if seconds < 119.5:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    if minutes < 120:
+        return f"{minutes} min"
+    return f"{seconds / 3600:,.1f} h"
 
 
 def _share(value: float, top: float) -> float:

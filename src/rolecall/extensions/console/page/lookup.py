@@ -91,6 +91,10 @@ class Lookup:
         cr = kept_cr(self._ports.root, key.gvk, key.namespace, key.name)
         return cr.runs(_MOST_RUNS)
 
+    def last_run(self, key: Key) -> KeptRun | None:
+        """The last one that ended; may read files."""
+        return self._ports.last_runs.of(key)
+
     async def tasks(self, run: KeptRun) -> ShownTasks:
         tasks = self._read.of(run.folder)
         if not tasks.is_whole:

@@ -15,6 +15,8 @@ from typing import NamedTuple
 from rolecall.gvk import Gvk
 from rolecall.workqueue import Key
 
+_SHORTEST_NAME = 4  # a shorter one may be a part of any word
+
 
 class CrRow(NamedTuple):
     """One CR; times are texts, as they are shown."""
@@ -71,14 +73,23 @@ class PlaceRows:
     by_state: Counter[str] = field(default_factory=Counter)
     by_urgency: Counter[str] = field(default_factory=Counter)
     running: list[CrRow] = field(default_factory=list)
+    failed: dict[str, list[CrRow]] = field(default_factory=dict)  # by reason
 
     def add(self, row: CrRow) -> None:
         self.rows.append(row)
         self.by_state[row.state] += 1
         if row.state == "waiting":
             self.by_urgency[row.urgency] += 1
+        elif row.state == "failed":
+            self.failed.setdefault(_reason(row), []).append(row)
         elif row.state == "running":
             self.running.append(row)
+
+
+def _reason(row: CrRow) -> str:
+    """The same for CRs that fail for one reason, though it has their names in it."""
+    name = row.key.name
+    return row.last_reason.replace(name, "…") if len(name) >= _SHORTEST_NAME else row.last_reason
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from importlib.resources import files
 
 from aiohttp import web
@@ -27,10 +27,13 @@ from rolecall.extensions.console.page.layouts import Layouts
 from rolecall.extensions.console.page.lookup import Lookup
 from rolecall.extensions.console.page.overview_handlers import OverviewPages
 from rolecall.extensions.console.page.ports import PagePorts
+from rolecall.extensions.console.page.rows import PlaceRows
 from rolecall.extensions.console.page.run_handlers import RunPages
 from rolecall.extensions.console.page.streams import PageStreams
 from rolecall.extensions.console.page.table import Table
+from rolecall.extensions.console.page.trends import SeenTrends, Span
 from rolecall.extensions.console.page.views import PageLayout, error, login
+from rolecall.gvk import Gvk
 
 _LARGEST_BODY = 64 * 1024
 _CR = "/cr/{group}/{version}/{kind}/{namespace}/{name}"
@@ -50,17 +53,24 @@ class OperatorPage:
         self._static = f"/static/{digest}"
         self._guard = Guard(ports, local_token=local_token, is_tls=is_tls)
         self._feed = ChangeFeed()
+        self._engine_clock = ports.engine.clock
         self._table = Table(ports, self._feed)
         lookup = Lookup(ports, self._table, self._feed)
         self._turns = lookup.turns
         self._layouts = layouts = Layouts(ports.engine, self._static)
-        self._overview = OverviewPages(ports.engine, lookup, layouts)
+        self._overview = OverviewPages(ports.engine, lookup, layouts, self._sees_trends)
         self._fleet = FleetPages(ports.engine, lookup, layouts)
         self._crs = CrPages(ports.engine, lookup, layouts)
         self._runs = RunPages(lookup, layouts)
         self._actions = Actions(ports, lookup, self._guard)
         self._streams = PageStreams(lookup, self._guard, self._table, self._feed)
         self.run_ended = self._overview.run_ended
+
+    def _sees_trends(
+        self, _places: Sequence[PlaceRows], _with_log: frozenset[tuple[Gvk, str]], span: Span
+    ) -> SeenTrends:
+        now = self._engine_clock.now()
+        return SeenTrends(span, now, now, is_reading=False)
 
     async def run(self) -> None:
         """Follow changes while the page is in use, until cancelled."""
@@ -76,6 +86,7 @@ class OperatorPage:
         for path, handler in {
             "/": self._overview.overview,
             "/crs": self._fleet.crs,
+            "/kinds": self._overview.kinds,
             "/events": streams.crs,
             _CR: self._crs.cr,
             _CR + "/compare/{first}/{second}": runs.compare,

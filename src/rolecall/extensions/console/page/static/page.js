@@ -13,13 +13,15 @@ function say(text) {
 
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
+const minutes = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 
 function showTimes(root) {
   for (const each of root.querySelectorAll("time[datetime]")) {
     const moment = new Date(each.dateTime);
     if (Number.isNaN(moment.getTime())) continue;
     const isToday = day.format(moment) === day.format(new Date());
-    each.textContent = isToday ? clock.format(moment) : `${day.format(moment)} ${clock.format(moment)}`;
+    const whole = isToday ? clock.format(moment) : `${day.format(moment)} ${clock.format(moment)}`;
+    each.textContent = "short" in each.dataset ? minutes.format(moment) : whole;
     each.title = moment.toISOString();
   }
 }
@@ -49,9 +51,28 @@ async function renewPart(part) {
   const fresh = parsed(await answer.text()).firstElementChild;
   const focused = part.contains(document.activeElement) ? document.activeElement : null;
   if (focused && focused.matches("input")) return; // the user is typing
+  for (const each of part.querySelectorAll("details[id]")) {
+    fresh.querySelector(`details[id="${CSS.escape(each.id)}"]`)?.toggleAttribute("open", each.open);
+  }
+  const ids = (element) => [...element.children].map((child) => child.id).join(" ");
+  if (ids(part) !== ids(fresh)) return replaceKeepingFocus(part, fresh);
+  // What is as it was stays: where one scrolled to, and what one marked.
+  for (const old of [...part.children]) {
+    const [next] = fresh.children; // one that was taken is not there any more
+    if (old.isEqualNode(next)) next.remove();
+    else replaceKeepingFocus(old, next);
+  }
+}
+
+function replaceKeepingFocus(old, fresh) {
+  const focused = old.contains(document.activeElement) ? document.activeElement : null;
   const href = focused && focused.getAttribute("href");
-  part.replaceWith(fresh);
-  if (href) fresh.querySelector(`[href="${CSS.escape(href)}"]`)?.focus({ preventScroll: true });
+  const name = focused && (focused.id || focused.closest("details[id]")?.id);
+  const selector = href ? `[href="${CSS.escape(href)}"]` : name && `[id="${CSS.escape(name)}"]`;
+  old.replaceWith(fresh);
+  const found = selector && fresh.querySelector(selector);
+  const isSummary = found && focused.matches("summary");
+  (isSummary ? found.querySelector("summary") : found)?.focus({ preventScroll: true });
 }
 
 // Long lists: rows of one height, of which those are here that are seen

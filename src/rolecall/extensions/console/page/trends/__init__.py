@@ -6,5 +6,6 @@ from rolecall.extensions.console.page.trends.model import (
     SeenTrends,
     Span,
 )
+from rolecall.extensions.console.page.trends.trends import KeptTurn, Trends
 
-__all__ = ["BusyRow", "Interval", "SeenTrends", "Span"]
+__all__ = ["BusyRow", "Interval", "KeptTurn", "SeenTrends", "Span", "Trends"]

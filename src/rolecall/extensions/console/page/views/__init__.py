@@ -2,7 +2,14 @@
 
 from rolecall.extensions.console.page.views.cr import CrPage, OwnedObject, cr, cr_parts
 from rolecall.extensions.console.page.views.fleet import CR_WINDOW, Window, cr_rows, crs
-from rolecall.extensions.console.page.views.overview import Replica, overview, overview_parts
+from rolecall.extensions.console.page.views.kinds import KindsPage, kinds
+from rolecall.extensions.console.page.views.overview import (
+    OverviewPage,
+    Replica,
+    RunProgress,
+    overview,
+    overview_parts,
+)
 from rolecall.extensions.console.page.views.rendering import (
     ENVIRONMENT,
     Html,
@@ -29,10 +36,13 @@ __all__ = [
     "TASK_WINDOW",
     "CrPage",
     "Html",
+    "KindsPage",
+    "OverviewPage",
     "OwnedObject",
     "PageLayout",
     "Replica",
     "RunPage",
+    "RunProgress",
     "Window",
     "comparison",
     "cr",
@@ -40,6 +50,7 @@ __all__ = [
     "cr_rows",
     "crs",
     "error",
+    "kinds",
     "login",
     "ordered",
     "overview",

@@ -7,16 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from rolecall.cli import CR_STATES
 from rolecall.clock import time_text
 from rolecall.extensions.console.markup import environment, shortened
 from rolecall.extensions.console.page import places
+from rolecall.extensions.console.page.charts import Mark, seconds_text
 from rolecall.extensions.console.page.rows import CrRow
 from rolecall.history import KeptRun
 from rolecall.workqueue import Key
@@ -93,6 +95,15 @@ def _what_it_did(run: KeptRun) -> str:
     return shortened(said, 500) or f"{len(run.changed_tasks)} changed"
 
 
+def _drawn(mark: Mark) -> Markup:
+    """A mark as SVG; here and not in a template, since a page has thousands."""
+    title = f"<title>{ENVIRONMENT.filters['value'](mark.title[:500])}</title>" if mark.title else ""
+    return Markup(  # noqa: S704 - of our making
+        f'<rect x="{mark.x:.1f}" y="{mark.y:.1f}" width="{mark.width:.1f}" height="{mark.height:.1f}"'
+        f' class="mark {escape(mark.kind)}">{title}</rect>'
+    )
+
+
 _PAGE = Path(__file__).parents[1]
 _STATIC = _PAGE / "static"
 ENVIRONMENT = environment(
@@ -112,6 +123,10 @@ ENVIRONMENT = environment(
         "what": _what,
         "what_it_did": _what_it_did,
         "spec_value": lambda value: "-" if value is None else str(value)[:500],
+        "drawn": _drawn,
+        "rfc3339": time_text,
+        "hours_minutes": lambda moment: moment.astimezone(UTC).strftime("%H:%M"),
+        "seconds_text": seconds_text,
         "began_text": lambda run: time_text(run.began),
     },
 )

@@ -1,0 +1,121 @@
+"""CRs that fail, as entries of one reason each: a storm of five hundred is one entry.
+
+Reasons are run content: where a reader may not read logs, all failed CRs of a kind are one entry that
+has none.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from heapq import nlargest, nsmallest
+
+from rolecall.extensions.console.page.rows import CrRow, SeenRows, without_run_content
+from rolecall.gvk import Gvk
+from rolecall.history import KeptRun
+from rolecall.workqueue import Key
+
+MOST_ENTRIES = 20
+MOST_EXAMPLES = 3
+_MOST_HELD = 1000
+_FAILED = ("failed", "lost")
+
+
+@dataclass(frozen=True, slots=True)
+class FailingSince:
+    """How many kept runs in a row failed, and when the first of them ended."""
+
+    tries: int = 0
+    began: datetime | None = None
+    is_known: bool = True  # else it may have failed before what is kept
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """The CRs of one kind that fail for one reason."""
+
+    gvk: Gvk
+    count: int
+    newest: Sequence[CrRow]  # examples
+    may_read_log: bool
+    run: KeptRun | None = None  # the last one of the newest, where its log may be read
+    since: FailingSince = FailingSince()
+
+
+@dataclass(frozen=True, slots=True)
+class Failures:
+    """What fails: the newest entries, and how many CRs and entries there are."""
+
+    entries: Sequence[Failure] = ()
+    crs: int = 0
+    more: int = 0  # entries
+
+
+def grouped(rows: SeenRows) -> Failures:
+    """Newest first, from rows alone; of thousands it takes some milliseconds."""
+    groups: dict[tuple[Gvk, str | None], list[Sequence[CrRow]]] = {}
+    for place in rows.places:
+        may_read_log = (place.gvk, place.namespace) in rows.with_log
+        for reason, failed in place.failed.items():
+            groups.setdefault((place.gvk, reason if may_read_log else None), []).append(failed)
+    entries = [
+        _entry(gvk, failed, may_read_log=reason is not None)
+        for (gvk, reason), failed in groups.items()
+    ]
+    newest = nlargest(MOST_ENTRIES, entries, key=lambda each: each.newest[0].last_ended)
+    crs = sum(each.count for each in entries)
+    return Failures(newest, crs, len(entries) - len(newest))
+
+
+def _entry(gvk: Gvk, places: list[Sequence[CrRow]], *, may_read_log: bool) -> Failure:
+    newest = nlargest(
+        MOST_EXAMPLES, (row for rows in places for row in rows), key=lambda row: row.last_ended
+    )
+    shown = newest if may_read_log else [without_run_content(row) for row in newest]
+    return Failure(gvk, sum(map(len, places)), shown, may_read_log)
+
+
+@dataclass(slots=True)
+class FailureReasons:
+    """Adds what files of runs say; of a run that was looked at, they are not read again."""
+
+    last_run: Callable[[Key], KeptRun | None]  # both read files
+    kept_runs: Callable[[Key], Sequence[KeptRun]]
+    _since: OrderedDict[tuple[Key, str], FailingSince] = field(default_factory=OrderedDict)
+
+    def whole(self, failures: Failures) -> Failures:
+        """With reasons in full; in a thread."""
+        return replace(failures, entries=[self._whole(each) for each in failures.entries])
+
+    def _whole(self, failure: Failure) -> Failure:
+        if not failure.may_read_log:
+            return failure
+        since = [self._failing_since(row) for row in failure.newest]
+        first = nsmallest(
+            1, (each for each in since if each.began), key=lambda each: str(each.began)
+        )
+        run = self.last_run(failure.newest[0].key)
+        if run is not None and run.outcome not in _FAILED:
+            run = None  # it ended well since the rows were made
+        return replace(failure, run=run, since=first[0] if first else FailingSince())
+
+    def _failing_since(self, row: CrRow) -> FailingSince:
+        what = row.key, row.last_run
+        found = self._since.pop(what, None) or _in_a_row(self.kept_runs(row.key))
+        self._since[what] = found
+        if len(self._since) > _MOST_HELD:
+            self._since.popitem(last=False)
+        return found
+
+
+def _in_a_row(runs: Sequence[KeptRun]) -> FailingSince:
+    """`runs`: newest first."""
+    since = FailingSince(is_known=False)
+    for run in runs:
+        if run.outcome == "succeeded":
+            return replace(since, is_known=True)
+        if run.outcome in _FAILED:
+            since = FailingSince(since.tries + 1, run.ended or run.began, is_known=False)
+    return since
