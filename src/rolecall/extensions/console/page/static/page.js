@@ -50,8 +50,27 @@ async function renewPart(part) {
   const focused = part.contains(document.activeElement) ? document.activeElement : null;
   if (focused && focused.matches("input")) return; // the user is typing
   const href = focused && focused.getAttribute("href");
+  const same = href ? `[href="${CSS.escape(href)}"]` : "";
+  const number = href ? [...part.querySelectorAll(same)].indexOf(focused) : -1;
+  keepOpen(part, fresh);
   part.replaceWith(fresh);
-  if (href) fresh.querySelector(`[href="${CSS.escape(href)}"]`)?.focus({ preventScroll: true });
+  if (href) fresh.querySelectorAll(same)[number]?.focus({ preventScroll: true });
+}
+
+function keepOpen(part, fresh) {
+  // What the reader opened or closed stays so; a part is known by its words, and which of these it is.
+  const known = new Map();
+  for (const root of [part, fresh]) {
+    const count = new Map();
+    for (const each of root.querySelectorAll("details")) {
+      const words = each.querySelector("summary")?.textContent;
+      const number = (count.get(words) ?? 0) + 1;
+      count.set(words, number);
+      const name = `${number} ${words}`;
+      if (root === part) known.set(name, each.open);
+      else if (known.has(name)) each.open = known.get(name);
+    }
+  }
 }
 
 // Long lists: rows of one height, of which those are here that are seen
@@ -247,11 +266,6 @@ document.addEventListener("click", (event) => {
   toggle(link).catch(() => say("The task's details could not be read."));
 });
 
-document.addEventListener("submit", (event) => {
-  const asks = event.submitter?.dataset.asks;
-  if (asks && !confirm(asks)) event.preventDefault();
-});
-
 // Keys: / to search, j and k from row to row, Escape to leave
 
 document.addEventListener("keydown", (event) => {
@@ -275,3 +289,5 @@ document.addEventListener("keydown", (event) => {
 
 showTimes(document);
 follow();
+
+export { asked, parsed };
