@@ -20,6 +20,11 @@ def of_run(key: Key, run: str) -> str:
     return f"{of_cr(key)}/runs/{_segment(run)}"
 
 
+def of_action(key: Key, action: str, run: str = "") -> str:
+    """Where it is asked about; `run`: the one that it is about."""
+    return f"{of_cr(key)}/{action}{f'?run={_segment(run)}' if run else ''}"
+
+
 def of_comparison(key: Key, first: str, second: str) -> str:
     return f"{of_cr(key)}/compare/{_segment(first)}/{_segment(second)}"
 

@@ -62,7 +62,7 @@ class OperatorPage:
         self._fleet = FleetPages(ports.engine, lookup, layouts)
         self._crs = CrPages(ports.engine, lookup, layouts)
         self._runs = RunPages(lookup, layouts)
-        self._actions = Actions(ports, lookup, self._guard)
+        self._actions = Actions(ports, lookup, self._guard, layouts)
         self._streams = PageStreams(lookup, self._guard, self._table, self._feed)
         self.run_ended = self._overview.run_ended
 
@@ -89,6 +89,7 @@ class OperatorPage:
             "/kinds": self._overview.kinds,
             "/events": streams.crs,
             _CR: self._crs.cr,
+            _CR + "/{action:reconcile|stop|pause|resume}": self._actions.ask,
             _CR + "/compare/{first}/{second}": runs.compare,
             _RUN: runs.run,
             _RUN + "/facts": runs.run_facts,

@@ -51,9 +51,7 @@ async function renewPart(part) {
   const fresh = parsed(await answer.text()).firstElementChild;
   const focused = part.contains(document.activeElement) ? document.activeElement : null;
   if (focused && focused.matches("input")) return; // the user is typing
-  for (const each of part.querySelectorAll("details[id]")) {
-    fresh.querySelector(`details[id="${CSS.escape(each.id)}"]`)?.toggleAttribute("open", each.open);
-  }
+  keepOpen(part, fresh);
   const ids = (element) => [...element.children].map((child) => child.id).join(" ");
   if (ids(part) !== ids(fresh)) return replaceKeepingFocus(part, fresh);
   // What is as it was stays: where one scrolled to, and what one marked.
@@ -69,10 +67,27 @@ function replaceKeepingFocus(old, fresh) {
   const href = focused && focused.getAttribute("href");
   const name = focused && (focused.id || focused.closest("details[id]")?.id);
   const selector = href ? `[href="${CSS.escape(href)}"]` : name && `[id="${CSS.escape(name)}"]`;
+  const number = href ? [...old.querySelectorAll(selector)].indexOf(focused) : 0;
   old.replaceWith(fresh);
-  const found = selector && fresh.querySelector(selector);
+  const found = selector && fresh.querySelectorAll(selector)[number];
   const isSummary = found && focused.matches("summary");
   (isSummary ? found.querySelector("summary") : found)?.focus({ preventScroll: true });
+}
+
+function keepOpen(part, fresh) {
+  // What the reader opened or closed stays so; a part is known by its words, and which of these it is.
+  const known = new Map();
+  for (const root of [part, fresh]) {
+    const count = new Map();
+    for (const each of root.querySelectorAll("details")) {
+      const words = each.querySelector("summary")?.textContent;
+      const number = (count.get(words) ?? 0) + 1;
+      count.set(words, number);
+      const name = `${number} ${words}`;
+      if (root === part) known.set(name, each.open);
+      else if (known.has(name)) each.open = known.get(name);
+    }
+  }
 }
 
 // Long lists: rows of one height, of which those are here that are seen
@@ -268,11 +283,6 @@ document.addEventListener("click", (event) => {
   toggle(link).catch(() => say("The task's details could not be read."));
 });
 
-document.addEventListener("submit", (event) => {
-  const asks = event.submitter?.dataset.asks;
-  if (asks && !confirm(asks)) event.preventDefault();
-});
-
 // Keys: / to search, j and k from row to row, Escape to leave
 
 document.addEventListener("keydown", (event) => {
@@ -296,3 +306,5 @@ document.addEventListener("keydown", (event) => {
 
 showTimes(document);
 follow();
+
+export { asked, parsed };

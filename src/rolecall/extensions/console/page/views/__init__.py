@@ -1,6 +1,7 @@
 """What a page shows, as HTML: values in, text out. Nothing here asks or reads."""
 
-from rolecall.extensions.console.page.views.cr import CrPage, OwnedObject, cr, cr_parts
+from rolecall.extensions.console.page.views.asks import LABELS, Ask, ask, ask_parts, patch_right
+from rolecall.extensions.console.page.views.cr import CrPage, cr, cr_parts
 from rolecall.extensions.console.page.views.fleet import CR_WINDOW, Window, cr_rows, crs
 from rolecall.extensions.console.page.views.kinds import KindsPage, kinds
 from rolecall.extensions.console.page.views.overview import (
@@ -10,6 +11,7 @@ from rolecall.extensions.console.page.views.overview import (
     overview,
     overview_parts,
 )
+from rolecall.extensions.console.page.views.owned import OwnedObject, OwnedTree, worst_first
 from rolecall.extensions.console.page.views.rendering import (
     ENVIRONMENT,
     Html,
@@ -33,17 +35,22 @@ from rolecall.extensions.console.page.views.run import (
 __all__ = [
     "CR_WINDOW",
     "ENVIRONMENT",
+    "LABELS",
     "TASK_WINDOW",
+    "Ask",
     "CrPage",
     "Html",
     "KindsPage",
     "OverviewPage",
     "OwnedObject",
+    "OwnedTree",
     "PageLayout",
     "Replica",
     "RunPage",
     "RunProgress",
     "Window",
+    "ask",
+    "ask_parts",
     "comparison",
     "cr",
     "cr_parts",
@@ -55,10 +62,12 @@ __all__ = [
     "ordered",
     "overview",
     "overview_parts",
+    "patch_right",
     "run",
     "run_facts",
     "stdout",
     "task_details",
     "task_page",
     "task_rows",
+    "worst_first",
 ]
