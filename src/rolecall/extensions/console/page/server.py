@@ -25,6 +25,7 @@ from rolecall.extensions.console.page.guard import (
 )
 from rolecall.extensions.console.page.layouts import Layouts
 from rolecall.extensions.console.page.lookup import Lookup
+from rolecall.extensions.console.page.object_handlers import ObjectPages
 from rolecall.extensions.console.page.overview_handlers import OverviewPages
 from rolecall.extensions.console.page.ports import PagePorts
 from rolecall.extensions.console.page.run_handlers import RunPages
@@ -35,6 +36,7 @@ from rolecall.extensions.console.page.views import PageLayout, error, login
 _LARGEST_BODY = 64 * 1024
 _CR = "/cr/{group}/{version}/{kind}/{namespace}/{name}"
 _RUN = _CR + "/runs/{run}"
+_OBJECT = _CR + "/objects/{of_group}/{of_version}/{of_kind}/{of_namespace}/{of_name}"
 _TYPES = {"css": "text/css", "js": "text/javascript"}
 _logger = logging.getLogger(__name__)
 
@@ -58,6 +60,7 @@ class OperatorPage:
         self._fleet = FleetPages(ports.engine, lookup, layouts)
         self._crs = CrPages(ports.engine, lookup, layouts)
         self._runs = RunPages(lookup, layouts)
+        self._objects = ObjectPages(lookup, layouts)
         self._actions = Actions(ports, lookup, self._guard)
         self._streams = PageStreams(lookup, self._guard, self._table, self._feed)
         self.run_ended = self._overview.run_ended
@@ -79,6 +82,8 @@ class OperatorPage:
             "/events": streams.crs,
             _CR: self._crs.cr,
             _CR + "/compare/{first}/{second}": runs.compare,
+            _OBJECT: self._objects.object,
+            _RUN + "/task-ids/{task}": self._objects.task,
             _RUN: runs.run,
             _RUN + "/facts": runs.run_facts,
             _RUN + "/events": streams.run,

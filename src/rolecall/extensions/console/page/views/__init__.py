@@ -2,6 +2,7 @@
 
 from rolecall.extensions.console.page.views.cr import CrPage, OwnedObject, cr, cr_parts
 from rolecall.extensions.console.page.views.fleet import CR_WINDOW, Window, cr_rows, crs
+from rolecall.extensions.console.page.views.object import ObjectPage, object_yaml
 from rolecall.extensions.console.page.views.overview import Replica, overview, overview_parts
 from rolecall.extensions.console.page.views.rendering import (
     ENVIRONMENT,
@@ -29,6 +30,7 @@ __all__ = [
     "TASK_WINDOW",
     "CrPage",
     "Html",
+    "ObjectPage",
     "OwnedObject",
     "PageLayout",
     "Replica",
@@ -41,6 +43,7 @@ __all__ = [
     "crs",
     "error",
     "login",
+    "object_yaml",
     "ordered",
     "overview",
     "overview_parts",
