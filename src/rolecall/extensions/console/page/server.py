@@ -27,6 +27,7 @@ from rolecall.extensions.console.page.layouts import Layouts
 from rolecall.extensions.console.page.lookup import Lookup
 from rolecall.extensions.console.page.object_handlers import ObjectPages
 from rolecall.extensions.console.page.overview_handlers import OverviewPages
+from rolecall.extensions.console.page.plan_handlers import PlanPages
 from rolecall.extensions.console.page.ports import PagePorts
 from rolecall.extensions.console.page.run_handlers import RunPages
 from rolecall.extensions.console.page.streams import PageStreams
@@ -62,6 +63,8 @@ class OperatorPage:
         self._runs = RunPages(lookup, layouts)
         self._objects = ObjectPages(lookup, layouts)
         self._actions = Actions(ports, lookup, self._guard)
+        self._plans = PlanPages(ports, lookup, layouts, self._guard, self._actions)
+        self.cancel_plans, self.forget = self._plans.plans.cancel, self._plans.plans.forget
         self._streams = PageStreams(lookup, self._guard, self._table, self._feed)
         self.run_ended = self._overview.run_ended
 
@@ -70,6 +73,7 @@ class OperatorPage:
         try:
             await self._table.run()
         finally:
+            await self._plans.plans.close()
             await self._guard.close()
 
     def app(self) -> web.Application:
@@ -82,6 +86,7 @@ class OperatorPage:
             "/events": streams.crs,
             _CR: self._crs.cr,
             _CR + "/compare/{first}/{second}": runs.compare,
+            _CR + "/plan": self._plans.plan,
             _OBJECT: self._objects.object,
             _RUN + "/task-ids/{task}": self._objects.task,
             _RUN: runs.run,
@@ -97,6 +102,7 @@ class OperatorPage:
             _CR + "/stop": actions.stop,
             _CR + "/pause": actions.pause,
             _CR + "/resume": actions.resume,
+            _CR + "/plan": self._plans.ask,
             "/logout": self._log_out,
         }.items():
             router.add_post(path, self._for_readers(handler))

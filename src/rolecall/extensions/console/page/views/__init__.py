@@ -4,6 +4,7 @@ from rolecall.extensions.console.page.views.cr import CrPage, OwnedObject, cr, c
 from rolecall.extensions.console.page.views.fleet import CR_WINDOW, Window, cr_rows, crs
 from rolecall.extensions.console.page.views.object import ObjectPage, object_yaml
 from rolecall.extensions.console.page.views.overview import Replica, overview, overview_parts
+from rolecall.extensions.console.page.views.plan import PlanPage, plan, plan_parts
 from rolecall.extensions.console.page.views.rendering import (
     ENVIRONMENT,
     Html,
@@ -33,6 +34,7 @@ __all__ = [
     "ObjectPage",
     "OwnedObject",
     "PageLayout",
+    "PlanPage",
     "Replica",
     "RunPage",
     "Window",
@@ -47,6 +49,8 @@ __all__ = [
     "ordered",
     "overview",
     "overview_parts",
+    "plan",
+    "plan_parts",
     "run",
     "run_facts",
     "stdout",
