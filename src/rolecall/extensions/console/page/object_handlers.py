@@ -39,6 +39,9 @@ _MOST_RUNS = 20  # each has a record, which may be megabytes
 _LOG = (
     "Task names are part of the log of its runs, which you may not read: only managers are shown."
 )
+_FILLED_IN = (
+    "(filled in): the write did not name the line, and the API server set it with that write."
+)
 _TOO_DEEP = "It is nested too deeply to be shown."
 
 
@@ -130,6 +133,7 @@ def _shown(
         found.read(runs[:_MOST_RUNS], str(key), live.target)
     blamed = blame(live_fields_of(document, _MOST_FIELDS), found.writes)
     notes = [_LOG] if runs is None else found.limits(blamed)
+    notes += [_FILLED_IN] if any(each.is_filled_in for each in blamed) else []
     shown = ObjectPage(
         key,
         f"{gvk.kind} {live.name}",
