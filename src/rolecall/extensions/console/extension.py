@@ -27,6 +27,7 @@ from rolecall.listening import Address, is_loopback, parse_address, served, tls_
 from rolecall.log_fields import log_fields
 from rolecall.settings import Settings
 from rolecall.watches import Watch
+from rolecall.workqueue import Key
 
 if TYPE_CHECKING:
     from rolecall.extensions.console.page import OperatorPage
@@ -69,13 +70,25 @@ class ConsoleExtension(Extension):
         if any(each.outcome.result for each in turns):
             self._run_ended()
 
+    async def on_gone(self, key: Key) -> None:
+        if self._page is not None:
+            self._page.forget(key)
+
+    def begin_end(self) -> None:
+        if self._page is not None:
+            self._page.cancel_plans()
+
     @asynccontextmanager
     async def _served(
         self, address: Address, endpoints: Endpoints, inspected: EnginePorts
     ) -> AsyncIterator[str]:
         """Yields where, with what lets one in where no user logs in."""
         # Takes 5 MB, and most engines serve none.
-        from rolecall.extensions.console.page import OperatorPage, PagePorts  # noqa: PLC0415
+        from rolecall.extensions.console.page import (  # noqa: PLC0415
+            CrPlanner,
+            OperatorPage,
+            PagePorts,
+        )
 
         engine = self.engine
         flags, now = self._flags, engine.clock.now()
@@ -97,6 +110,7 @@ class ConsoleExtension(Extension):
             root=engine.settings.runner.root,
             own=engine.client,
             client_as=lambda token: Client(credentials.with_token(token), clock=engine.clock),
+            plan=CrPlanner(engine),
         )
         self._page = page = OperatorPage(ports, local_token=token, is_tls=tls is not None)
         on_loop = asyncio.get_running_loop().call_soon_threadsafe

@@ -56,9 +56,8 @@ class Actions:
 
     async def reconcile(self, request: web.Request, asker: Asker) -> web.Response:
         key = await self._asked(request, asker)
-        engine = self._ports.engine
-        self._check_works_on(key, is_known=self._is_known(key))
-        engine.reconcile(key, PERSON)
+        self.check_works_on(key)
+        self._ports.engine.reconcile(key, PERSON)
         _log_request("reconcile", key, asker)
         return redirect(places.of_cr(key))
 
@@ -117,6 +116,11 @@ class Actions:
             holder = KeyHolders(engine.division).of(key)
             if not holder.is_self:
                 raise RefusedError(409, f"This replica does not have {key}", f"{holder}.")
+
+    def check_works_on(self, key: Key) -> None:
+        """Raises `RefusedError` unless this replica makes the runs of the CR."""
+        known = self._ports.engine.known().get(key.gvk, {}).get((key.namespace, key.name))
+        self._check_works_on(key, is_known=known is not None and known.is_selected)
 
     async def _asked(self, request: web.Request, asker: Asker) -> Key:
         await self._guard.checked(request, asker)

@@ -52,7 +52,7 @@ class Lookup:
     async def key(self, request: web.Request, asker: Asker) -> Key:
         info = request.match_info
         key = places.key_of(*(info[part] for part in _PARTS))
-        is_one = key.gvk in self._engine.facts.kinds and _can_be(key)
+        is_one = key.gvk in self._engine.facts.kinds and can_be(key)
         if not is_one or not await asker.reader.may_get(key):
             # The same response in both cases, so that it does not reveal whether the CR exists.
             raise RefusedError(
@@ -165,7 +165,7 @@ class Lookup:
         }
 
 
-def _can_be(key: Key) -> bool:
+def can_be(key: Key) -> bool:
     """Whether an object can have this name: its runs lie in a folder that is called so.
 
     Rights are asked of names as they are; one with `../` would lead to the runs of others.

@@ -4,6 +4,7 @@ from rolecall.extensions.console.page.views.asks import LABELS, Ask, ask, ask_pa
 from rolecall.extensions.console.page.views.cr import CrPage, cr, cr_parts
 from rolecall.extensions.console.page.views.fleet import CR_WINDOW, Window, cr_rows, crs
 from rolecall.extensions.console.page.views.kinds import KindsPage, kinds
+from rolecall.extensions.console.page.views.object import ObjectPage, object_yaml
 from rolecall.extensions.console.page.views.overview import (
     OverviewPage,
     Replica,
@@ -12,6 +13,7 @@ from rolecall.extensions.console.page.views.overview import (
     overview_parts,
 )
 from rolecall.extensions.console.page.views.owned import OwnedObject, OwnedTree, worst_first
+from rolecall.extensions.console.page.views.plan import PlanPage, plan, plan_parts
 from rolecall.extensions.console.page.views.rendering import (
     ENVIRONMENT,
     Html,
@@ -41,10 +43,12 @@ __all__ = [
     "CrPage",
     "Html",
     "KindsPage",
+    "ObjectPage",
     "OverviewPage",
     "OwnedObject",
     "OwnedTree",
     "PageLayout",
+    "PlanPage",
     "Replica",
     "RunPage",
     "RunProgress",
@@ -59,10 +63,13 @@ __all__ = [
     "error",
     "kinds",
     "login",
+    "object_yaml",
     "ordered",
     "overview",
     "overview_parts",
     "patch_right",
+    "plan",
+    "plan_parts",
     "run",
     "run_facts",
     "stdout",

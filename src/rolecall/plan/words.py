@@ -1,0 +1,74 @@
+"""A plan in words: for the command that prints it, and for the page that shows it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import yaml
+
+from rolecall.plan.differences import NOT_THERE
+from rolecall.plan.model import PlannedChange, PlannedObject, PlannedRun, PlanNote
+
+VERBS = {
+    PlannedChange.CREATE: "create",
+    PlannedChange.CHANGE: "change",
+    PlannedChange.DELETE: "delete",
+}
+_NOTES = {
+    "wait": "would wait for",
+    "left out": "left out",
+    "unknown": "unknown",
+    "not shown": "not shown",
+}
+
+
+def heading(plan: PlannedRun) -> str:
+    so_many = counted(plan.objects)
+    if plan.failure:
+        return f"its role failed; {so_many} before that" if so_many else "its role failed"
+    if not plan.is_sure:
+        return f"{so_many}, and what is unknown" if so_many else "unknown"
+    return so_many or "nothing to change"
+
+
+def whole_lines(planned: PlannedObject) -> list[str]:
+    """An object that comes, as YAML; or one that goes."""
+    is_gone = planned.change is PlannedChange.DELETE
+    rows = ((row.path, row.before if is_gone else row.after) for row in planned.differences)
+    document = {path.removeprefix("."): value for path, value in rows if value is not NOT_THERE}
+    return value_lines(document)
+
+
+def value_lines(value: Any) -> list[str]:
+    text = yaml.safe_dump(value, sort_keys=False, default_flow_style=False, width=100)
+    return text.removesuffix("...\n").rstrip("\n").splitlines()
+
+
+def one_line(value: Any) -> str:
+    if value is NOT_THERE:
+        return "(none)"
+    if isinstance(value, str):
+        return value if value and value.strip() == value else repr(value)
+    return (
+        yaml.safe_dump(value, default_flow_style=True, width=10_000).removesuffix("...\n").strip()
+    )
+
+
+def counted(objects: Sequence[PlannedObject]) -> str:
+    counts = Counter(planned.change for planned in objects)
+    return ", ".join(
+        f"{counts[change]} to {VERBS[change]}" for change in PlannedChange if counts[change]
+    )
+
+
+def tasks_text(planned: PlannedObject) -> str:
+    """What would do it."""
+    if planned.how:
+        return f"no task: {planned.how}"
+    return ", ".join(str(place) for place in planned.tasks)
+
+
+def note_text(note: PlanNote) -> str:
+    return f"{_NOTES[note.kind]}: {note.what}"
