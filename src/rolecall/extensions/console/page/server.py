@@ -57,7 +57,7 @@ class OperatorPage:
         self._overview = OverviewPages(ports.engine, lookup, layouts)
         self._fleet = FleetPages(ports.engine, lookup, layouts)
         self._crs = CrPages(ports.engine, lookup, layouts)
-        self._runs = RunPages(lookup, layouts)
+        self._runs = RunPages(ports, lookup, layouts)
         self._actions = Actions(ports, lookup, self._guard)
         self._streams = PageStreams(lookup, self._guard, self._table, self._feed)
         self.run_ended = self._overview.run_ended
@@ -78,6 +78,7 @@ class OperatorPage:
             "/crs": self._fleet.crs,
             "/events": streams.crs,
             _CR: self._crs.cr,
+            _CR + "/compare": runs.choose,
             _CR + "/compare/{first}/{second}": runs.compare,
             _RUN: runs.run,
             _RUN + "/facts": runs.run_facts,

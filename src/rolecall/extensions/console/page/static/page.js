@@ -43,15 +43,38 @@ function parsed(html) {
   return template.content;
 }
 
+// Puts the parts of an answer in the places of those with their ids; the first one in that of `part`.
 async function renewPart(part) {
   const answer = await asked(part.dataset.fragment);
   if (answer === null) return;
-  const fresh = parsed(await answer.text()).firstElementChild;
-  const focused = part.contains(document.activeElement) ? document.activeElement : null;
-  if (focused && focused.matches("input")) return; // the user is typing
-  const href = focused && focused.getAttribute("href");
+  const [first, ...others] = parsed(await answer.text()).children;
+  replace(part, first);
+  for (const each of others) replace(document.getElementById(each.id), each);
+}
+
+function replace(part, fresh) {
+  const focused = part?.contains(document.activeElement) ? document.activeElement : null;
+  if (!part || focused?.matches("input, select, textarea")) return; // the user is typing
+  const again = focused && placeOf(focused, part);
+  const opened = [...part.querySelectorAll("details")].map((each) => [placeOf(each, part), each.open]);
   part.replaceWith(fresh);
-  if (href) fresh.querySelector(`[href="${CSS.escape(href)}"]`)?.focus({ preventScroll: true });
+  for (const [place, isOpen] of opened) {
+    const details = place(fresh);
+    if (details) details.open = isOpen;
+  }
+  again?.(fresh)?.focus({ preventScroll: true });
+}
+
+// What an element is in another edition of its part: that with its id, its address, or its number.
+function placeOf(element, part) {
+  const href = element.getAttribute("href");
+  if (element.id) return (fresh) => fresh.querySelector(`#${CSS.escape(element.id)}`);
+  if (href) return (fresh) => fresh.querySelector(`[href="${CSS.escape(href)}"]`);
+  const text = element.matches("summary, details") ? element.textContent.trim().slice(0, 20) : "";
+  const alike = (root) => [...root.querySelectorAll(element.localName)]
+    .filter((each) => each.textContent.trim().startsWith(text));
+  const number = alike(part).indexOf(element);
+  return (fresh) => alike(fresh)[number];
 }
 
 // Long lists: rows of one height, of which those are here that are seen
@@ -118,6 +141,15 @@ class Rows {
     const first = Math.max(0, Math.floor(-top / this.height));
     const last = Math.min(this.total, Math.ceil((innerHeight - top) / this.height));
     return [first, Math.max(first, last)];
+  }
+
+  // Go to one of all rows, wherever one is.
+  async show(number) {
+    const top = this.above.getBoundingClientRect().top + scrollY;
+    scrollTo(0, top + number * this.height - innerHeight / 2);
+    await this.renew();
+    const row = this.body.querySelector(`tr[aria-rowindex="${number + 2}"]`);
+    row?.querySelector("a")?.focus({ preventScroll: true });
   }
 
   async renew() {
@@ -247,6 +279,13 @@ document.addEventListener("click", (event) => {
   toggle(link).catch(() => say("The task's details could not be read."));
 });
 
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("a[data-row]");
+  if (!link || !lists.length || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+  event.preventDefault();
+  lists[0].show(Number(link.dataset.row)).catch(() => say("The tasks could not be read."));
+});
+
 document.addEventListener("submit", (event) => {
   const asks = event.submitter?.dataset.asks;
   if (asks && !confirm(asks)) event.preventDefault();
@@ -274,4 +313,6 @@ document.addEventListener("keydown", (event) => {
 });
 
 showTimes(document);
+// The rows above the one that the address names have a place only now.
+if (location.hash.startsWith("#task-")) document.getElementById(location.hash.slice(1))?.scrollIntoView({ block: "center" });
 follow();

@@ -1,5 +1,6 @@
 """What a page shows, as HTML: values in, text out. Nothing here asks or reads."""
 
+from rolecall.extensions.console.page.views.comparison import comparison
 from rolecall.extensions.console.page.views.cr import CrPage, OwnedObject, cr, cr_parts
 from rolecall.extensions.console.page.views.fleet import CR_WINDOW, Window, cr_rows, crs
 from rolecall.extensions.console.page.views.overview import Replica, overview, overview_parts
@@ -12,8 +13,8 @@ from rolecall.extensions.console.page.views.rendering import (
 )
 from rolecall.extensions.console.page.views.run import (
     TASK_WINDOW,
+    Before,
     RunPage,
-    comparison,
     ordered,
     run,
     run_facts,
@@ -27,6 +28,7 @@ __all__ = [
     "CR_WINDOW",
     "ENVIRONMENT",
     "TASK_WINDOW",
+    "Before",
     "CrPage",
     "Html",
     "OwnedObject",

@@ -109,6 +109,7 @@ ENVIRONMENT = environment(
     filters={
         "shortened": shortened,
         "thousands": "{:,}".format,
+        "kilobytes": lambda size: f"{size / 1000:,.1f} KB",
         "what": _what,
         "what_it_did": _what_it_did,
         "spec_value": lambda value: "-" if value is None else str(value)[:500],
