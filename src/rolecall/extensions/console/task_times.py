@@ -20,6 +20,8 @@ Axis = tuple[float, float]
 PARTS = 1000.0  # of an axis
 _THINNEST = 1.5  # a bar of less would not be seen
 _LONGEST_S = 1e9
+_COLUMNS = 200
+_LOWEST = 0.5  # of a column's hundred parts; less would not be seen
 _STEPS_S = (*(10.0**power * part for power in range(-4, 1) for part in (1, 2, 5)), 10, 20, 30, 60)
 _LONG_STEPS_S = (120, 300, 600, 1200, 1800, 3600, 7200, 14400, 28800, 86400)
 _MOST_TICKS = 5
@@ -57,6 +59,18 @@ class TaskTimes:
     def busy(self) -> list[Span]:
         """When it did not wait."""
         return _without([(self.began_s, self.ended_s)], self.waits)
+
+    def alone(self, kind: str) -> Sequence[Span]:
+        """When it did this and nothing that counts more: writes, then reads, then waits."""
+        writes = _united(self.writes)
+        match kind:
+            case "write":
+                return writes
+            case "read":
+                return _without(_united(self.reads), writes)
+            case "waits":
+                return self.waits
+        return _without(self.busy, _united([*self.reads, *writes]))
 
     @property
     def words(self) -> str:
@@ -146,6 +160,34 @@ def outline(spans: Iterable[Span], axis: Axis, top: float, height: float) -> str
         f"M{left:.1f} {top:g}h{right - left:.1f}v{height:g}h-{right - left:.1f}z"
         for left, right in drawn
     )
+
+
+def stacked(times: Sequence[TaskTimes], axis: Axis) -> list[tuple[str, str]]:
+    """All tasks on one drawing of some columns: each is filled as its time was, the rest is empty."""
+    heights = [0.0] * _COLUMNS
+    drawn = []
+    for kind in ("module", "waits", "read", "write"):
+        shares = [0.0] * _COLUMNS
+        for each in times:
+            for span in each.alone(kind):
+                _share_out(span, axis, shares)
+        path = []
+        for column, share in enumerate(shares):
+            height = min(share * 100.0, 100.0 - heights[column])
+            if height >= _LOWEST:
+                heights[column] += height
+                x, y, width = column * PARTS / _COLUMNS, 100.0 - heights[column], PARTS / _COLUMNS
+                path.append(f"M{x:g} {y:.1f}h{width:g}v{height:.1f}h-{width:g}z")
+        drawn.append((kind, "".join(path)))
+    return drawn
+
+
+def _share_out(span: Span, axis: Axis, shares: list[float]) -> None:
+    """Add to each column how much of it a span fills."""
+    scale = _COLUMNS / max(axis[1] - axis[0], 1e-9)
+    left, right = (min(max((at - axis[0]) * scale, 0.0), _COLUMNS) for at in span)
+    for column in range(int(left), min(math.ceil(right), _COLUMNS)):
+        shares[column] += min(right, column + 1) - max(left, column)
 
 
 def on_axis(span: Span, axis: Axis) -> Span:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from rolecall.extensions.console.page.shown_tasks import ShownTask
@@ -22,6 +22,7 @@ from rolecall.extensions.console.task_times import (
     finite,
     on_axis,
     seconds_of,
+    stacked,
     times_of,
 )
 from rolecall.history import KeptRun
@@ -29,9 +30,23 @@ from rolecall.record import NO_TASK, RecordedRequest, RunRecord
 
 _WAITING = frozenset({"pause", "wait_for", "wait_for_connection"})
 _LEAST_POLL_S = 0.5  # between two requests of a task that waits; a shorter time is its module's
+_SHORTEST_S = 0.001  # of an axis
 _LEAST_MARK = PARTS / 200
 _LONGEST_NAME = 200
 _NOTHING = TaskTimes(0.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class StripMark:
+    """Some neighbouring tasks of a run on one strip, and the one of them that it leads to."""
+
+    x: float
+    width: float
+    title: str
+    name: str
+    counter: int
+    index: int
+    is_bad: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +65,12 @@ class RunTimeline:
     api_s: float = 0.0
     module_s: float = 0.0
     first_s: float = 0.0  # before the first task
+    shapes: Sequence[tuple[str, str]] = ()  # all of it on one strip, as classes and paths
+    strip: Sequence[StripMark] = ()  # what is where on that
 
     @property
     def axis(self) -> Axis:
-        return 0.0, max(self.length_s, 0.001)
+        return 0.0, max(self.length_s, _SHORTEST_S)
 
     @property
     def requests(self) -> int:
@@ -75,23 +92,6 @@ class RunTimeline:
 
     def of(self, task: ShownTask) -> TaskTimes:
         return self.times.get(task.counter, _NOTHING)
-
-
-@dataclass(frozen=True, slots=True)
-class StripMark:
-    """Some neighbouring tasks of a run on one strip, and the one of them that it leads to."""
-
-    x: float
-    width: float
-    kind: str
-    title: str
-    name: str
-    counter: int
-    index: int
-
-    @property
-    def is_bad(self) -> bool:
-        return self.kind == "bad"
 
 
 def timeline_of(
@@ -120,6 +120,7 @@ def timeline_of(
             waits.append((between[1] - ago_s, between[1]))
         times[task.counter] = times_of(between, mine, origin_s, waits)
     every = [*times.values()]
+    axis = 0.0, max(length_s, _SHORTEST_S)
     outside = times_of((0.0, length_s), asked.get("", ()), origin_s)
     requests = record.requests if record is not None else ()
     return RunTimeline(
@@ -135,10 +136,14 @@ def timeline_of(
         sum(each.api_s for each in every) + outside.api_s,
         sum(each.module_s for each in every),
         min((each.began_s for each in every), default=length_s),
+        stacked([*every, outside], axis),
+        _strip_of(tasks, times, axis),
     )
 
 
-def strip_of(timeline: RunTimeline, tasks: Sequence[ShownTask]) -> list[StripMark]:
+def _strip_of(
+    tasks: Sequence[ShownTask], times: Mapping[int, TaskTimes], axis: Axis
+) -> list[StripMark]:
     """The run on one strip of some hundred marks; tasks that are too short for one share it.
 
     One that failed is what its mark shows and leads to.
@@ -146,45 +151,30 @@ def strip_of(timeline: RunTimeline, tasks: Sequence[ShownTask]) -> list[StripMar
     marks: list[StripMark] = []
     shared = 1
     for index, task in enumerate(tasks):
-        mark = _strip_mark(task, index, timeline)
+        mark = _strip_mark(task, index, times[task.counter], axis)
         last = marks[-1] if marks else None
         if last is None or mark.x >= last.x + _LEAST_MARK:
             shared = 1
+            if last is not None:
+                marks[-1] = replace(last, width=min(last.width, mark.x - last.x))
             marks.append(mark)
             continue
         shared += 1
         shown = mark if mark.is_bad and not last.is_bad else last
-        longest = mark if mark.width > last.width else last
-        marks[-1] = StripMark(
-            last.x,
-            max(last.x + last.width, mark.x + mark.width) - last.x,
-            "bad" if shown.is_bad else longest.kind,
-            f"{shared:,} tasks, {'one failed' if shown.is_bad else 'the first'}: {shown.name}",
-            shown.name,
-            shown.counter,
-            shown.index,
-        )
+        words = f"{shared:,} tasks, {'one failed' if shown.is_bad else 'the first'}: {shown.name}"
+        width = max(last.x + last.width, mark.x + mark.width) - last.x
+        marks[-1] = replace(shown, x=last.x, width=width, title=words)
     return marks
 
 
-def _strip_mark(task: ShownTask, index: int, timeline: RunTimeline) -> StripMark:
-    times = timeline.of(task)
-    left, right = on_axis((times.began_s, times.ended_s), timeline.axis)
+def _strip_mark(task: ShownTask, index: int, times: TaskTimes, axis: Axis) -> StripMark:
+    left, right = on_axis((times.began_s, times.ended_s), axis)
     name = (task.name or task.action or "a task without a name")[:_LONGEST_NAME]
     title = f"{name}: {task.outcome or 'running'}, {seconds_of(times.seconds)}"
     width = max(right - left, _LEAST_MARK * 0.8)
     x = min(left, PARTS - width)
-    return StripMark(x, width, _kind_of(task, times), title, name, task.counter, index)
-
-
-def _kind_of(task: ShownTask, times: TaskTimes) -> str:
-    if task.outcome in ("failed", "unreachable"):
-        return "bad"
-    if not task.outcome:
-        return "busy"
-    if times.wait_s > times.seconds / 2:
-        return "waits"
-    return "changed" if task.outcome == "changed" else "module"
+    is_bad = task.outcome in ("failed", "unreachable")
+    return StripMark(x, width, title, name, task.counter, index, is_bad)
 
 
 def _length_of(run: KeptRun, record: RunRecord | None, now: datetime) -> float:

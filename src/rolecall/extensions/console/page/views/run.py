@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rolecall.extensions.console.page import places
-from rolecall.extensions.console.page.run_timeline import RunTimeline, strip_of
+from rolecall.extensions.console.page.run_timeline import RunTimeline
 from rolecall.extensions.console.page.shown_tasks import ShownTask, TaskEnd
 from rolecall.extensions.console.page.views.rendering import (
     Html,
@@ -161,8 +161,7 @@ def axis_values(axis: Axis) -> dict[str, Any]:
 
 
 def _values(shown: RunPage) -> dict[str, Any]:
-    marks = strip_of(shown.timeline, shown.tasks)
-    linked = [(each, shown.link_to(each.counter, each.index)) for each in marks]
+    linked = [(each, shown.link_to(each.counter, each.index)) for each in shown.timeline.strip]
     return {"shown": shown, "marks": linked, **axis_values(shown.timeline.axis)}
 
 
