@@ -25,6 +25,7 @@ from rolecall.extensions.console.flags import PageFlags
 from rolecall.kube import Client
 from rolecall.listening import Address, is_loopback, parse_address, served, tls_for_server
 from rolecall.log_fields import log_fields
+from rolecall.record import RequestsSoFar
 from rolecall.settings import Settings
 from rolecall.watches import Watch
 from rolecall.workqueue import Key
@@ -111,6 +112,7 @@ class ConsoleExtension(Extension):
             own=engine.client,
             client_as=lambda token: Client(credentials.with_token(token), clock=engine.clock),
             plan=CrPlanner(engine),
+            requests_so_far=lambda key: engine.findings_in_flight(RequestsSoFar).get(key),
         )
         self._page = page = OperatorPage(ports, local_token=token, is_tls=tls is not None)
         on_loop = asyncio.get_running_loop().call_soon_threadsafe

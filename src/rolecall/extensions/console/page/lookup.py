@@ -63,6 +63,13 @@ class Lookup:
     async def run(
         self, request: web.Request, asker: Asker, part: str = "run"
     ) -> tuple[Key, KeptRun]:
+        key, run, _ = await self.run_and_kept(request, asker, part)
+        return key, run
+
+    async def run_and_kept(
+        self, request: web.Request, asker: Asker, part: str = "run"
+    ) -> tuple[Key, KeptRun, Sequence[KeptRun]]:
+        """With all runs of its CR that are kept, newest first."""
         key = await self.key(request, asker)
         if not await asker.reader.may_read_log(key):
             raise RefusedError(
@@ -77,7 +84,7 @@ class Lookup:
             raise RefusedError(
                 404, "This run is not kept any more", "Its object's page lists those that are."
             )
-        return key, named[0]
+        return key, named[0], runs
 
     async def run_now(self, key: Key, run: KeptRun, asker: Asker) -> KeptRun:
         """The same run a moment later; raises `RefusedError` where the reader lost the right."""

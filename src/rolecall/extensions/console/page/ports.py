@@ -11,6 +11,7 @@ from rolecall.extending import EnginePorts, LastRuns
 from rolecall.extensions.console.page.plans import MakePlan
 from rolecall.kube import Client
 from rolecall.plan import PlannedRun
+from rolecall.record import RequestsSoFar
 from rolecall.workqueue import Key
 
 
@@ -26,3 +27,5 @@ class PagePorts:
     own: Client  # the engine's: for access reviews, and for readers on its machine
     client_as: Callable[[str], Client]  # one that has this token, for the same API server
     plan: MakePlan = _no_plan
+    # Of the CR's run in flight; None where there is none, or none is recorded.
+    requests_so_far: Callable[[Key], RequestsSoFar | None] = lambda _key: None

@@ -64,11 +64,11 @@ class OperatorPage:
         self._overview = OverviewPages(ports.engine, lookup, layouts, self._sees_trends)
         self._fleet = FleetPages(ports.engine, lookup, layouts)
         self._crs = CrPages(ports.engine, lookup, layouts)
-        self._runs = RunPages(lookup, layouts)
         self._actions = Actions(ports, lookup, self._guard, layouts)
         self._objects = ObjectPages(lookup, layouts)
         self._plans = PlanPages(ports, lookup, layouts, self._guard, self._actions)
         self.cancel_plans, self.forget = self._plans.plans.cancel, self._plans.plans.forget
+        self._runs = RunPages(ports, lookup, layouts)
         self._streams = PageStreams(lookup, self._guard, self._table, self._feed)
         self.run_ended = self._overview.run_ended
 
@@ -97,6 +97,7 @@ class OperatorPage:
             "/events": streams.crs,
             _CR: self._crs.cr,
             _CR + "/{action:reconcile|stop|pause|resume}": self._actions.ask,
+            _CR + "/compare": runs.choose,
             _CR + "/compare/{first}/{second}": runs.compare,
             _CR + "/plan": self._plans.plan,
             _OBJECT: self._objects.object,

@@ -18,6 +18,7 @@ import threading
 from collections import OrderedDict, deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,7 @@ _WORST = ("failed", "unreachable", "ignored", "changed", "ok", "skipped", "")
 _LARGEST_FILE = 8_000_000
 _MOST_RUNS = 4
 _MOST_TASKS = 20_000
+_MOST_TRIES = 500  # of one task
 _MOST_HOSTS = 20  # of one task that are shown
 _LONGEST_NAME = 500
 _LONGEST_S = 1e9  # what is longer was not measured
@@ -60,6 +62,10 @@ class ShownTask:
     last_counter: int = 0
     uuid: str = ""
     ends: list[int] = field(default_factory=list)  # counters of the events with its result
+    at: float | None = None  # `began`, in seconds; None: the event has no time
+    ended_at: float | None = None
+    tries: list[float] = field(default_factory=list)  # when an attempt of `until` failed
+    polls: bool = False  # it was given `wait: true`
 
 
 @dataclass(slots=True)
@@ -111,6 +117,7 @@ class ShownTasks:
                 _text(event.get("created"))[:_LONGEST_NAME],
                 uuid=uuid,
                 last_counter=number,
+                at=_seconds(event.get("created")),
             )
             self.tasks.append(task)
             self._by_uuid[uuid] = task
@@ -118,7 +125,10 @@ class ShownTasks:
             known.last_counter = number
             if kind.startswith("runner_item_on_"):
                 known.items += 1
+            elif kind == "runner_retry" and len(known.tries) < _MOST_TRIES:
+                known.tries += [at] if (at := _seconds(event.get("created"))) is not None else []
             elif kind in _ENDS:
+                known.ended_at = _seconds(event.get("created"))
                 _end(known, number, _ENDS[kind], data)
 
 
@@ -199,6 +209,9 @@ def _end(task: ShownTask, number: int, outcome: str, data: Mapping[str, Any]) ->
     seconds = data.get("duration")
     if isinstance(seconds, int | float) and 0 <= seconds < _LONGEST_S:
         task.seconds = max(task.seconds, float(seconds))
+    invocation = result.get("invocation")
+    given = invocation.get("module_args") if isinstance(invocation, dict) else None
+    task.polls = task.polls or (isinstance(given, dict) and given.get("wait") is True)
     task.hosts += 1
     task.ends.append(number)
 
@@ -228,6 +241,15 @@ def _read(path: Path) -> Json:
 
 def _pretty(value: Any) -> str:
     return shortened(json.dumps(value, indent=2, ensure_ascii=False, default=str), MOST_TEXT)
+
+
+def _seconds(created: object) -> float | None:
+    """ansible-runner's time of day, in UTC."""
+    try:
+        at = datetime.fromisoformat(_text(created))
+        return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return None
 
 
 def _text(value: object) -> str:

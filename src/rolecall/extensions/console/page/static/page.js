@@ -45,12 +45,18 @@ function parsed(html) {
   return template.content;
 }
 
+// Puts the parts of an answer in the places of those with their ids; the first one in that of `part`.
 async function renewPart(part) {
   const answer = await asked(part.dataset.fragment);
   if (answer === null) return;
-  const fresh = parsed(await answer.text()).firstElementChild;
-  const focused = part.contains(document.activeElement) ? document.activeElement : null;
-  if (focused && focused.matches("input")) return; // the user is typing
+  const [first, ...others] = parsed(await answer.text()).children;
+  renew(part, first);
+  for (const each of others) renew(document.getElementById(each.id), each);
+}
+
+function renew(part, fresh) {
+  const focused = part?.contains(document.activeElement) ? document.activeElement : null;
+  if (!part || focused?.matches("input, select, textarea")) return; // the user is typing
   keepOpen(part, fresh);
   const ids = (element) => [...element.children].map((child) => child.id).join(" ");
   if (ids(part) !== ids(fresh)) return replaceKeepingFocus(part, fresh);
@@ -154,6 +160,15 @@ class Rows {
     const first = Math.max(0, Math.floor(-top / this.height));
     const last = Math.min(this.total, Math.ceil((innerHeight - top) / this.height));
     return [first, Math.max(first, last)];
+  }
+
+  // Go to one of all rows, wherever one is.
+  async show(number) {
+    const top = this.above.getBoundingClientRect().top + scrollY;
+    scrollTo(0, top + number * this.height - innerHeight / 2);
+    await this.renew();
+    const row = this.body.querySelector(`tr[aria-rowindex="${number + 2}"]`);
+    row?.querySelector("a")?.focus({ preventScroll: true });
   }
 
   async renew() {
@@ -283,6 +298,13 @@ document.addEventListener("click", (event) => {
   toggle(link).catch(() => say("The task's details could not be read."));
 });
 
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("a[data-row]");
+  if (!link || !lists.length || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+  event.preventDefault();
+  lists[0].show(Number(link.dataset.row)).catch(() => say("The tasks could not be read."));
+});
+
 // Keys: / to search, j and k from row to row, Escape to leave
 
 document.addEventListener("keydown", (event) => {
@@ -305,6 +327,8 @@ document.addEventListener("keydown", (event) => {
 });
 
 showTimes(document);
+// The rows above the one that the address names have a place only now.
+if (location.hash.startsWith("#task-")) document.getElementById(location.hash.slice(1))?.scrollIntoView({ block: "center" });
 follow();
 
 export { asked, parsed };

@@ -1,6 +1,7 @@
 """What a page shows, as HTML: values in, text out. Nothing here asks or reads."""
 
 from rolecall.extensions.console.page.views.asks import LABELS, Ask, ask, ask_parts, patch_right
+from rolecall.extensions.console.page.views.comparison import comparison
 from rolecall.extensions.console.page.views.cr import CrPage, cr, cr_parts
 from rolecall.extensions.console.page.views.fleet import CR_WINDOW, Window, cr_rows, crs
 from rolecall.extensions.console.page.views.kinds import KindsPage, kinds
@@ -23,8 +24,8 @@ from rolecall.extensions.console.page.views.rendering import (
 )
 from rolecall.extensions.console.page.views.run import (
     TASK_WINDOW,
+    Before,
     RunPage,
-    comparison,
     ordered,
     run,
     run_facts,
@@ -40,6 +41,7 @@ __all__ = [
     "LABELS",
     "TASK_WINDOW",
     "Ask",
+    "Before",
     "CrPage",
     "Html",
     "KindsPage",
