@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rolecall.extensions.console.page import places
 from rolecall.workqueue import Key
+from tests.browser.seeded_roles import GROUP
 from tests.browser.seeded_world import SeededWorld
 
 
@@ -11,7 +12,8 @@ def views_of(world: SeededWorld, namespace: str = "") -> dict[str, str]:
     """The path of each view, by its name; of the first CR that has failed, or else the first."""
     keys = [key for key in sorted(world.kept) if namespace in ("", key.namespace)]
     failed = (key for key in keys if world.state_of[key] == "failed")
-    return {"overview": "/", "fleet": "/crs", **views_of_cr(world, next(failed, keys[0]))}
+    cr = views_of_cr(world, next(failed, keys[0]))
+    return {"overview": "/", "day": "/?span=day", "kinds": "/kinds?since=12:00", "fleet": "/crs", **cr}
 
 
 def views_of_cr(world: SeededWorld, key: Key) -> dict[str, str]:
@@ -20,6 +22,10 @@ def views_of_cr(world: SeededWorld, key: Key) -> dict[str, str]:
     run = places.of_run(key, last)
     return {
         "object": places.of_cr(key),
+        "yaml": f"{places.of_cr(key)}/objects/apps/v1/Deployment/{key.namespace}/{key.name}",
+        "own-yaml": places.of_object(key, GROUP, "v1", key.gvk.kind, key.namespace, key.name),
+        "plan": places.of_plan(key),
+        "asks": places.of_action(key, "reconcile"),
         "run": run,
         "run-by-time": f"{run}?order=time",
         "task": f"{run}/tasks/1",
