@@ -8,7 +8,7 @@ for root in roots_of(artifacts_dir):          # one for each cluster whose engin
 """
 
 from rolecall.history.artifacts import read_run
-from rolecall.history.crs import KeptCr, kept_cr, kept_crs, roots_of, with_id
+from rolecall.history.crs import KeptCr, each_kept_cr, kept_cr, kept_crs, roots_of, with_id
 from rolecall.history.processes import this_process
 from rolecall.history.run import LOST, RUN_FILE, FailedTask, KeptRun, Process, write_run
 from rolecall.history.spec import SPEC_FILE, read_spec, write_spec
@@ -21,6 +21,7 @@ __all__ = [
     "KeptCr",
     "KeptRun",
     "Process",
+    "each_kept_cr",
     "kept_cr",
     "kept_crs",
     "read_run",

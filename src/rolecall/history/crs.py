@@ -91,8 +91,7 @@ def kept_crs(
     """
     found = [
         replace(cr, server=server)
-        for folder in _below(root, _DEEPEST)
-        if (folder / _ARTIFACTS).is_dir() and (cr := _cr_of(folder, folder.relative_to(root).parts))
+        for cr in each_kept_cr(root)
         if not kind or cr.kind.lower() == kind.lower()
         if not name or cr.name == name
         if namespace is None or cr.namespace == namespace
@@ -100,6 +99,15 @@ def kept_crs(
     if server is not None:
         found = [cr for cr in found if cr.has_runs]
     return sorted(found, key=lambda cr: (cr.kind, cr.namespace, cr.name, cr.api_version))
+
+
+def each_kept_cr(root: Path) -> Iterator[KeptCr]:
+    """All CRs below one root, one after the other, in no order."""
+    for folder in _below(root, _DEEPEST):
+        if (folder / _ARTIFACTS).is_dir() and (
+            cr := _cr_of(folder, folder.relative_to(root).parts)
+        ):
+            yield cr
 
 
 def with_id(runs: Sequence[KeptRun], beginning: str) -> list[KeptRun]:

@@ -26,6 +26,7 @@ class Progress:
     task_since: datetime
     task: str = ""
     place: str = ""  # `roles/web/tasks/main.yml:12`
+    tasks: int = 0  # that began so far
     waits_since: datetime | None = None  # it waits, and needs no slot
     timeout_s: float | None = None  # the engine stops the run after that
     no_progress_timeout_s: float | None = None  # or after that without output
@@ -43,7 +44,8 @@ class Progress:
         task = event.data.get("task")
         if event.name not in _TASK_STARTS or not isinstance(task, str):
             return self
-        return replace(self, task=_name(task), place=_name(event.place), task_since=now)
+        name, place = _name(task), _name(event.place)
+        return replace(self, task=name, place=place, tasks=self.tasks + 1, task_since=now)
 
     @property
     def where(self) -> str:

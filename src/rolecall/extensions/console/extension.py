@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import secrets
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from functools import partial
 from typing import TYPE_CHECKING
 
 from rolecall.errors import InputError
@@ -44,7 +42,6 @@ class ConsoleExtension(Extension):
         super().__init__(engine)
         self._flags = engine.settings.extension(PageFlags)
         self._page: OperatorPage | None = None
-        self._run_ended: Callable[[], object] = lambda: None  # in any thread
 
     @classmethod
     def addresses(cls, settings: Settings, watches: Sequence[Watch]) -> Sequence[BindAddress]:  # noqa: ARG003 - it is there with or without kinds
@@ -65,11 +62,12 @@ class ConsoleExtension(Extension):
             yield
 
     def parts(self) -> Mapping[str, BackgroundPart]:
-        return {"table": self._page.run} if self._page is not None else {}
+        page = self._page
+        return {} if page is None else {"table": page.run, "trends": page.run_trends}
 
     def turns_ended(self, turns: Sequence[EndedTurn]) -> None:
-        if any(each.outcome.result for each in turns):
-            self._run_ended()
+        if self._page is not None:
+            self._page.trends.turns_ended(turns)
 
     async def on_gone(self, key: Key) -> None:
         if self._page is not None:
@@ -115,8 +113,6 @@ class ConsoleExtension(Extension):
             requests_so_far=lambda key: engine.findings_in_flight(RequestsSoFar).get(key),
         )
         self._page = page = OperatorPage(ports, local_token=token, is_tls=tls is not None)
-        on_loop = asyncio.get_running_loop().call_soon_threadsafe
-        self._run_ended = partial(on_loop, page.run_ended)
         listener = served(page.app(), address, what="the page", flag=_BIND_FLAG, tls=tls)
         async with listener as port:
             endpoints.ports["page"] = port

@@ -151,6 +151,7 @@ class _Sorted:
             "run": run.run_id if run else None,
             "task": run.task if run else "",
             "place": run.place if run else "",
+            "tasks": run.tasks if run else 0,
             "task_since": time_text(run.task_since) if run else None,
             "waits_since": time_text(run.waits_since) if run and run.waits_since else None,
             "began": time_text(run.began) if run else None,

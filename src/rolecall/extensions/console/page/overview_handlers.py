@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from aiohttp import web
 
@@ -19,31 +18,28 @@ from rolecall.extensions.console.page.kind_changes import moment_of
 from rolecall.extensions.console.page.layouts import Layouts
 from rolecall.extensions.console.page.lookup import Lookup
 from rolecall.extensions.console.page.parts import part_of
-from rolecall.extensions.console.page.rows import PlaceRows, SeenRows
-from rolecall.extensions.console.page.trends import SeenTrends, Span
-from rolecall.extensions.console.page.views import KindsPage, OverviewPage, Replica
-from rolecall.gvk import Gvk
+from rolecall.extensions.console.page.rows import CrRow, SeenRows
+from rolecall.extensions.console.page.trends import ExpectedTasks, SeenTrends, Span, Trends
+from rolecall.extensions.console.page.views import KindsPage, OverviewPage, Replica, RunProgress
+from rolecall.workqueue import Key
 
-_MINUTE_S = 60.0
 _LONGEST_MOMENT = 40
-
-SeesTrends = Callable[[Sequence[PlaceRows], frozenset[tuple[Gvk, str]], Span], SeenTrends]
 
 
 class OverviewPages:
     """Handlers; each gets the request and who asks."""
 
     def __init__(
-        self, engine: EnginePorts, lookup: Lookup, layouts: Layouts, sees_trends: SeesTrends
+        self,
+        engine: EnginePorts,
+        lookup: Lookup,
+        layouts: Layouts,
+        trends: Trends,
+        expected: ExpectedTasks,
     ) -> None:
         self._engine, self._lookup, self._layouts = engine, lookup, layouts
-        self._sees_trends = sees_trends
+        self._trends, self._expected = trends, expected
         self._reasons = FailureReasons(lookup.last_run, lookup.kept)
-        self._ended: deque[float] = deque(maxlen=10_000)
-
-    def run_ended(self) -> None:
-        """Somewhere a run ended: what `runs in the last minute` counts."""
-        self._ended.append(self._engine.clock.monotonic())
 
     async def overview(self, request: web.Request, asker: Asker) -> web.Response:
         rows, position = await self._lookup.seen(asker)
@@ -57,7 +53,7 @@ class OverviewPages:
 
     async def kinds(self, request: web.Request, asker: Asker) -> web.Response:
         rows, position = await self._lookup.seen(asker)
-        trends = await asyncio.to_thread(self._sees_trends, rows.places, rows.with_log, Span.DAY)
+        trends = await self._seen(rows, Span.DAY)
         choice = request.query.get("since", "1h")[:_LONGEST_MOMENT]
         shown = KindsPage(trends, moment_of(choice, self._engine.clock.now()), choice)
         layout = self._layouts.of(asker, position)
@@ -65,17 +61,28 @@ class OverviewPages:
 
     async def _overview(self, rows: SeenRows, span: Span) -> OverviewPage:
         failures = await asyncio.to_thread(grouped, rows)
+        counts, trends = rows.counts(self._engine.facts.kinds), await self._seen(rows, span)
+        minutes = trends if span is Span.HOUR else await self._seen(rows, Span.HOUR)
         return OverviewPage(
-            rows.counts(self._engine.facts.kinds),
-            self._replica(),
-            await asyncio.to_thread(self._sees_trends, rows.places, rows.with_log, span),
+            counts,
+            self._replica(minutes),
+            trends,
             await asyncio.to_thread(self._reasons.whole, failures),
+            await self._progress(rows, counts.running),
         )
 
-    def _replica(self) -> Replica:
-        facts, now = self._engine.facts, self._engine.clock.monotonic()
-        while self._ended and now - self._ended[0] > _MINUTE_S:
-            self._ended.popleft()
+    async def _seen(self, rows: SeenRows, span: Span) -> SeenTrends:
+        places = {(place.gvk, place.namespace) for place in rows.places}
+        return await asyncio.to_thread(self._trends.seen, places, rows.with_log, span)
+
+    async def _progress(self, rows: SeenRows, running: Sequence[CrRow]) -> dict[Key, RunProgress]:
+        """Of those whose log the reader may read."""
+        read = [row for row in running if (row.key.gvk, row.key.namespace) in rows.with_log]
+        expected = await self._expected.of((row.key, row.run) for row in read)
+        return {row.key: RunProgress(row.tasks, expected.get(row.key)) for row in read}
+
+    def _replica(self, seen: SeenTrends) -> Replica:
+        facts = self._engine.facts
         return Replica(
             facts.version,
             socket.gethostname(),
@@ -84,5 +91,5 @@ class OverviewPages:
             self._engine.leader(),
             part_of(self._engine),
             facts.server,
-            float(len(self._ended)),
+            float(seen.all[-2].runs),  # the last minute that is over,
         )

@@ -36,11 +36,12 @@ class CrRow(NamedTuple):
     last_reason: str
     next_at: str
     next_why: str
+    tasks: int = 0  # of the run in flight that began so far
 
 
 def without_run_content(row: CrRow) -> CrRow:
     """The row for a reader without the right to `get` the subresource `log` of its CR."""
-    return row._replace(task="", place="", cause="", last_reason="")
+    return row._replace(task="", place="", cause="", last_reason="", tasks=0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from importlib.resources import files
 
 from aiohttp import web
@@ -29,13 +29,11 @@ from rolecall.extensions.console.page.object_handlers import ObjectPages
 from rolecall.extensions.console.page.overview_handlers import OverviewPages
 from rolecall.extensions.console.page.plan_handlers import PlanPages
 from rolecall.extensions.console.page.ports import PagePorts
-from rolecall.extensions.console.page.rows import PlaceRows
 from rolecall.extensions.console.page.run_handlers import RunPages
 from rolecall.extensions.console.page.streams import PageStreams
 from rolecall.extensions.console.page.table import Table
-from rolecall.extensions.console.page.trends import SeenTrends, Span
+from rolecall.extensions.console.page.trends import ExpectedTasks, Trends, TrendsUpkeep
 from rolecall.extensions.console.page.views import PageLayout, error, login
-from rolecall.gvk import Gvk
 
 _LARGEST_BODY = 64 * 1024
 _CR = "/cr/{group}/{version}/{kind}/{namespace}/{name}"
@@ -56,12 +54,15 @@ class OperatorPage:
         self._static = f"/static/{digest}"
         self._guard = Guard(ports, local_token=local_token, is_tls=is_tls)
         self._feed = ChangeFeed()
-        self._engine_clock = ports.engine.clock
         self._table = Table(ports, self._feed)
+        self.trends = Trends(ports.engine.clock)
+        self.run_trends = TrendsUpkeep(ports, self.trends).run
         lookup = Lookup(ports, self._table, self._feed)
         self._turns = lookup.turns
         self._layouts = layouts = Layouts(ports.engine, self._static)
-        self._overview = OverviewPages(ports.engine, lookup, layouts, self._sees_trends)
+        self._overview = OverviewPages(
+            ports.engine, lookup, layouts, self.trends, ExpectedTasks(ports.root)
+        )
         self._fleet = FleetPages(ports.engine, lookup, layouts)
         self._crs = CrPages(ports.engine, lookup, layouts)
         self._actions = Actions(ports, lookup, self._guard, layouts)
@@ -70,13 +71,6 @@ class OperatorPage:
         self.cancel_plans, self.forget = self._plans.plans.cancel, self._plans.plans.forget
         self._runs = RunPages(ports, lookup, layouts)
         self._streams = PageStreams(lookup, self._guard, self._table, self._feed)
-        self.run_ended = self._overview.run_ended
-
-    def _sees_trends(
-        self, _places: Sequence[PlaceRows], _with_log: frozenset[tuple[Gvk, str]], span: Span
-    ) -> SeenTrends:
-        now = self._engine_clock.now()
-        return SeenTrends(span, now, now, is_reading=False)
 
     async def run(self) -> None:
         """Follow changes while the page is in use, until cancelled."""

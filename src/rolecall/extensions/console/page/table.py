@@ -170,4 +170,5 @@ def _row(key: Key, cr: Json) -> CrRow:
         (last.get("reason") or "")[:_LONGEST_WORDS],
         cr["next_at"] or "",
         cr["next_why"] or "",
+        cr["tasks"],
     )

@@ -149,10 +149,11 @@ async def shown(
     jar = aiohttp.DummyCookieJar()
     listens = served(page.app(), Address("127.0.0.1", 0), what="the page")
     async with listens as port, aiohttp.ClientSession(cookie_jar=jar) as session:
-        following = asyncio.ensure_future(page.run())
+        following = [asyncio.ensure_future(part()) for part in (page.run, page.run_trends)]
         yield Shown(world, cluster, clock, page, port, session)
-        following.cancel()
-        await asyncio.wait([following])
+        for each in following:
+            each.cancel()
+        await asyncio.wait(following)
     await asyncio.get_running_loop().shutdown_default_executor()
 
 

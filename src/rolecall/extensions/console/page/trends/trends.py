@@ -40,7 +40,7 @@ from rolecall.extensions.console.page.trends.series import (
 from rolecall.gvk import Gvk
 from rolecall.record import RunRecord
 from rolecall.runner import outcome_of
-from rolecall.workqueue import CREATION, Key
+from rolecall.workqueue import Key
 
 MINUTE_S = 60.0
 _QUARTER = 15  # minutes in an interval of the day
@@ -65,7 +65,6 @@ class KeptTurn(NamedTuple):
     cause: str
     next_s: float | None  # when the next run of its CR ended; None: it was the last
     is_ours: bool  # the CR is still there, and this replica has it
-    is_first: bool  # of those that are kept
     record: RunRecord | None = None
 
 
@@ -121,14 +120,8 @@ class Trends:
                 self._turn_ended(each)
             self._stamp += 1
 
-    def advance(self) -> None:
-        """End the intervals that are over."""
-        if int(self.now_s() // MINUTE_S) > self._minute:
-            with self._lock:
-                self._advance()
-
     def keep_failing(self, is_ours: Callable[[Key], bool]) -> None:
-        """Forget failing CRs that are gone, or that another replica has."""
+        """Forget failing CRs that are gone, or that another replica has; end the minute."""
         with self._lock:
             places = self._places.by_number()
             for owner, names in list(self._failing.items()):
@@ -136,6 +129,7 @@ class Trends:
                 names &= {name for name in names if is_ours(Key(gvk, namespace, name))}
                 if not names:
                     del self._failing[owner]
+            self._advance()
             self._stamp += 1
 
     def places(self) -> set[Place]:
@@ -168,6 +162,13 @@ class Trends:
         """Kept runs are being read: what they leave behind is older than any turn."""
         with self._lock:
             self._ran = set()
+
+    def known_since(self, place: Place, moment_s: float) -> None:
+        """What ended at this place before that is not kept."""
+        with self._lock:
+            if (owner := self._places.of(place)) is not None:
+                self._since_of[owner] = max(self._since_of.get(owner, 0.0), moment_s)
+                self._stamp += 1
 
     def add_kept(self, turns: Sequence[KeptTurn]) -> None:
         """Some of them."""
@@ -243,9 +244,6 @@ class Trends:
             of_day[minute // _QUARTER][owner * CODES + code] += 1
             if minute > hour_begins:
                 of_hour[minute][owner * CODES + code] += 1
-        if kept.is_first and kept.cause != CREATION.text:
-            # There may have been others before it, which were dropped.
-            self._since_of[owner] = max(self._since_of.get(owner, 0.0), kept.ended_s)
         if minute > hour_begins:
             self._note_cause(minute, owner, kept.cause, kept.seconds or 0.0)
             self._note_tasks(minute, owner, kept.record)
