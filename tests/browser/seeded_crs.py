@@ -103,8 +103,10 @@ def _day_of(world: SeededWorld, cr: SeededCr) -> list[SeededRun]:
     # A whole one may be in flight now.
     ago_s = random.uniform(90 if cr.is_whole else 0, min(cr.every_s, _DAY_S))
     while ago_s < _DAY_S or not moments:
-        moments.append(NOW - timedelta(seconds=min(ago_s + 1, _DAY_S)))
+        moments.append(NOW - timedelta(seconds=ago_s + 1))
         ago_s += cr.every_s * random.uniform(0.95, 1.05)
+    if len(moments) > 1:  # else it is new; so that all of the day is known
+        moments.append(NOW - timedelta(hours=25, seconds=random.uniform(0, 3000)))
     moments.sort()
     failed = _failed_moments(random, cr) if cr.failure else []
     moments = [each for each in moments if not failed or each < failed[0]] + failed
@@ -118,6 +120,8 @@ def _day_of(world: SeededWorld, cr: SeededCr) -> list[SeededRun]:
         makers = [number for number, task in enumerate(role.tasks) if task.makes and not task.polls]
         if run.cause != "period":
             run.changes = frozenset(random.sample(makers, min(2, len(makers))))
+        if len(moments) == 1:
+            run.cause = "creation"
         if cr.failure and ended in failed:
             run.outcome, run.fails_in = "failed", cr.failure.task
             run.message = cr.failure.message

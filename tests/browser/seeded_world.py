@@ -71,7 +71,7 @@ class SeededWorld:
         server = "https://10.0.0.1:6443"
         self.engine.ports = replace(
             self.engine.ports,
-            facts=EngineFacts("1.2.3", 4711, NOW - timedelta(hours=30), kinds, server),
+            facts=EngineFacts("1.2.3", 4711, NOW, kinds, server),
             clock=self.clock,
             plurals=lambda: {role.gvk: role.plural for role in self.roles},
             known=lambda: {gvk: dict(crs) for gvk, crs in self.known.items()},

@@ -16,9 +16,13 @@ from rolecall.extensions.console.page.ports import PagePorts
 from rolecall.extensions.console.page.server import OperatorPage
 from rolecall.kube import Client
 from rolecall.listening import Address, served
+from rolecall.plan import PlannedRun
+from rolecall.workqueue import Key
+from tests.browser.seeded_plans import planned
 from tests.browser.seeded_world import SeededWorld
 from tests.fixtures.eventually import eventually
 
+PLAN_S = 1.0  # how long one takes
 TOKEN = "of-this-test"
 _THREADS = 4  # one waits for the end
 
@@ -49,6 +53,10 @@ class ServedWorld:
     def serve(self) -> None:
         asyncio.run(self._serve())
 
+    async def _plan(self, key: Key, _place: int) -> PlannedRun:
+        await asyncio.sleep(PLAN_S)
+        return planned(self.world.cluster, key)
+
     async def _serve(self) -> None:
         self.loop = asyncio.get_running_loop()
         world = self.world
@@ -58,6 +66,7 @@ class ServedWorld:
             world.root,
             cast(Client, world.client()),
             lambda token: cast(Client, world.client(token)),
+            plan=self._plan,
         )
         page = OperatorPage(ports, local_token=TOKEN if self.is_local else "")
         # All its threads begin here: tests are asked which threads they left.
@@ -68,11 +77,12 @@ class ServedWorld:
         ending = asyncio.ensure_future(asyncio.to_thread(self.over.wait))
         address = Address("127.0.0.1", self.port)
         async with served(page.app(), address, what="the page") as self.port:
-            following = asyncio.ensure_future(page.run())
+            following = [asyncio.ensure_future(each()) for each in (page.run, page.run_trends)]
             self.ready.set()
             await ending
-            following.cancel()
-            await asyncio.wait([following])
+            for each in following:
+                each.cancel()
+            await asyncio.wait(following)
 
 
 @contextmanager

@@ -13,7 +13,13 @@ def views_of(world: SeededWorld, namespace: str = "") -> dict[str, str]:
     keys = [key for key in sorted(world.kept) if namespace in ("", key.namespace)]
     failed = (key for key in keys if world.state_of[key] == "failed")
     cr = views_of_cr(world, next(failed, keys[0]))
-    return {"overview": "/", "day": "/?span=day", "kinds": "/kinds?since=12:00", "fleet": "/crs", **cr}
+    return {
+        "overview": "/",
+        "day": "/?span=day",
+        "kinds": "/kinds?since=12:00",
+        "fleet": "/crs",
+        **cr,
+    }
 
 
 def views_of_cr(world: SeededWorld, key: Key) -> dict[str, str]:

@@ -126,7 +126,7 @@ def many(world: SeededWorld) -> None:
     """Ten thousand CRs in ten namespaces, and a run of five thousand tasks of one of them."""
     for number in range(MANY):
         key = Key(WEBSITE.gvk, f"shop-{number // 1000}", f"site-{number:05}")
-        add_cr(world, SeededCr(key, WEBSITE, every_s=20 * 3600.0))
+        add_cr(world, SeededCr(key, WEBSITE, every_s=30 * 3600.0))
     tasks = [
         RoleTask(f"step {number:04}", "kubernetes.core.k8s", 1.0, "ConfigMap" if number % 2 else "")
         for number in range(TASKS)

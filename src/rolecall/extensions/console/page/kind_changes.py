@@ -15,7 +15,7 @@ from rolecall.extensions.console.page.trends import Interval, SeenTrends
 from rolecall.gvk import Gvk
 
 FEWEST_RUNS = 5  # fewer say nothing
-NOTICEABLE = 1.1
+NOTICEABLE = 1.2  # durations are kept to a few percent, so less may be no change at all
 _DAY = timedelta(days=1)
 _HOURS_AGO = re.compile(r"(\d{1,2})h", re.ASCII)
 _TIME = re.compile(r"([01]\d|2[0-3]):([0-5]\d)", re.ASCII)

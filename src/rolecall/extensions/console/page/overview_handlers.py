@@ -20,7 +20,13 @@ from rolecall.extensions.console.page.lookup import Lookup
 from rolecall.extensions.console.page.parts import part_of
 from rolecall.extensions.console.page.rows import CrRow, SeenRows
 from rolecall.extensions.console.page.trends import ExpectedTasks, SeenTrends, Span, Trends
-from rolecall.extensions.console.page.views import KindsPage, OverviewPage, Replica, RunProgress
+from rolecall.extensions.console.page.views import (
+    MOST_RUNNING,
+    KindsPage,
+    OverviewPage,
+    Replica,
+    RunProgress,
+)
 from rolecall.workqueue import Key
 
 _LONGEST_MOMENT = 40
@@ -53,35 +59,37 @@ class OverviewPages:
 
     async def kinds(self, request: web.Request, asker: Asker) -> web.Response:
         rows, position = await self._lookup.seen(asker)
-        trends = await self._seen(rows, Span.DAY)
+        trends = await self._seen_trends(rows, Span.DAY)
         choice = request.query.get("since", "1h")[:_LONGEST_MOMENT]
         shown = KindsPage(trends, moment_of(choice, self._engine.clock.now()), choice)
         layout = self._layouts.of(asker, position)
         return html_answer(await asyncio.to_thread(views.kinds, shown, layout))
 
     async def _overview(self, rows: SeenRows, span: Span) -> OverviewPage:
+        counts = rows.counts(self._engine.facts.kinds)
         failures = await asyncio.to_thread(grouped, rows)
-        counts, trends = rows.counts(self._engine.facts.kinds), await self._seen(rows, span)
-        minutes = trends if span is Span.HOUR else await self._seen(rows, Span.HOUR)
+        hour = await self._seen_trends(rows, Span.HOUR)
         return OverviewPage(
             counts,
-            self._replica(minutes),
-            trends,
+            self._replica(hour),
+            hour if span is Span.HOUR else await self._seen_trends(rows, span),
             await asyncio.to_thread(self._reasons.whole, failures),
-            await self._progress(rows, counts.running),
+            await self._progress(counts.running[:MOST_RUNNING], rows),
         )
 
-    async def _seen(self, rows: SeenRows, span: Span) -> SeenTrends:
-        places = {(place.gvk, place.namespace) for place in rows.places}
+    async def _progress(self, running: Sequence[CrRow], rows: SeenRows) -> dict[Key, RunProgress]:
+        """Of those whose log the reader may read."""
+        shown = [row for row in running if (row.key.gvk, row.key.namespace) in rows.with_log]
+        expected = await self._expected.of((row.key, row.run) for row in shown)
+        return {
+            row.key: RunProgress(row.tasks, expected.get(row.key), row.waits_since) for row in shown
+        }
+
+    async def _seen_trends(self, rows: SeenRows, span: Span) -> SeenTrends:
+        places = [(place.gvk, place.namespace) for place in rows.places]
         return await asyncio.to_thread(self._trends.seen, places, rows.with_log, span)
 
-    async def _progress(self, rows: SeenRows, running: Sequence[CrRow]) -> dict[Key, RunProgress]:
-        """Of those whose log the reader may read."""
-        read = [row for row in running if (row.key.gvk, row.key.namespace) in rows.with_log]
-        expected = await self._expected.of((row.key, row.run) for row in read)
-        return {row.key: RunProgress(row.tasks, expected.get(row.key)) for row in read}
-
-    def _replica(self, seen: SeenTrends) -> Replica:
+    def _replica(self, hour: SeenTrends) -> Replica:
         facts = self._engine.facts
         return Replica(
             facts.version,
@@ -91,5 +99,5 @@ class OverviewPages:
             self._engine.leader(),
             part_of(self._engine),
             facts.server,
-            float(seen.all[-2].runs),  # the last minute that is over,
+            float(hour.all[-2].runs),  # of the last minute that is over
         )

@@ -37,11 +37,12 @@ class CrRow(NamedTuple):
     next_at: str
     next_why: str
     tasks: int = 0  # of the run in flight that began so far
+    waits_since: str = ""  # of the run in flight: for something outside
 
 
 def without_run_content(row: CrRow) -> CrRow:
     """The row for a reader without the right to `get` the subresource `log` of its CR."""
-    return row._replace(task="", place="", cause="", last_reason="", tasks=0)
+    return row._replace(task="", place="", cause="", last_reason="", tasks=0, waits_since="")
 
 
 @dataclass(frozen=True, slots=True)

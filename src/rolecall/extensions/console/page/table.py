@@ -171,4 +171,5 @@ def _row(key: Key, cr: Json) -> CrRow:
         cr["next_at"] or "",
         cr["next_why"] or "",
         cr["tasks"],
+        cr["waits_since"] or "",
     )

@@ -13,14 +13,19 @@ import pytest
 from tests.unit.extensions.console.page.reading_html import Seen
 
 from rolecall.extensions.console.page import views
+from rolecall.extensions.console.page.failures import FailingSince, Failure, Failures
 from rolecall.extensions.console.page.rows import Counts, CrRow, Query
 from rolecall.extensions.console.page.shown_tasks import ShownTask, TaskEnd
+from rolecall.extensions.console.page.trends import BusyRow, Interval, SeenTrends, Span
 from rolecall.extensions.console.page.views import (
     CrPage,
+    KindsPage,
+    OverviewPage,
     OwnedObject,
     PageLayout,
     Replica,
     RunPage,
+    RunProgress,
     Window,
 )
 from rolecall.gvk import Gvk
@@ -122,6 +127,29 @@ def replica(text: str) -> Replica:
     )
 
 
+def seen_trends(text: str, span: Span = Span.HOUR, **changes: Any) -> SeenTrends:
+    intervals = [Interval(9, 1, 2, 0.5, 3.0, 1.5)] * span.intervals
+    busy = [BusyRow(key(text).gvk, text, text, 3, 9.0, 4.0)]
+    values = {"all": intervals, "by_kind": {key(text).gvk: intervals}, "slowest": busy}
+    return SeenTrends(span, NOON, NOON, is_reading=False, **{**values, "noisiest": busy, **changes})
+
+
+def overview_page(text: str) -> OverviewPage:
+    gvk, rows = key(text).gvk, [row(text, "failed")]
+    failures = [
+        Failure(gvk, 1, rows, True, run(text, "failed"), FailingSince(3, NOON)),
+        Failure(gvk, 9, rows * 3, True, run(text)),
+        Failure(gvk, 9, rows * 3, False),
+    ]
+    return OverviewPage(
+        counts(text),
+        replica(text),
+        seen_trends(text),
+        Failures(failures, 19, 3),
+        {key(text): RunProgress(3, 9, text)},
+    )
+
+
 def window(text: str) -> Window:
     states = ("running", "waiting", "failed", "ready", text)
     rows = [row(text, state) for state in states]
@@ -137,7 +165,10 @@ def details(text: str) -> views.Html:
 
 
 VIEWS: dict[str, Callable[[str], str]] = {
-    "overview": lambda text: views.overview(counts(text), replica(text), layout(text)),
+    "overview": lambda text: views.overview(overview_page(text), layout(text)),
+    "kinds": lambda text: views.kinds(
+        KindsPage(seen_trends(text, Span.DAY), NOON, text), layout(text)
+    ),
     "list": lambda text: views.crs(window(text), [text], layout(text)),
     "rows of the list": lambda text: views.cr_rows(window(text)),
     "problem of the list": lambda text: views.crs(
@@ -177,7 +208,7 @@ def test_hostile_text_is_text_in_every_view(view: str, text: str) -> None:
 def test_every_view_is_looked_at() -> None:
     """A new one must be added to `VIEWS`."""
     looked_at = {"overview", "crs", "cr_rows", "cr", "run", "task_rows", "run_facts", "task_page"}
-    looked_at |= {"task_details", "comparison", "stdout", "login", "error"}
+    looked_at |= {"kinds", "task_details", "comparison", "stdout", "login", "error"}
     parts = {"cr_parts", "overview_parts", "ordered"}
     assert {
         name
@@ -209,7 +240,8 @@ def test_reader_of_html_sees_harm() -> None:
         "<a href='//evil'>a</a>": "a leads to //evil",
         "<p>a": "not closed: ['p']",
         "<p>a</b></p>": "b is closed where it is not open",
-        "<svg></svg>": "element svg",
+        "<math></math>": "element math",
+        "<svg onload='x'></svg>": "svg onload",
         "<p>\x1b</p>": "text 0x1b",
         "<p>\u202e</p>": "character 0x202e",
         "<!-- x -->": "comment  x ",

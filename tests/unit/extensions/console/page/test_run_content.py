@@ -23,6 +23,8 @@ WORDS = ("TASK-OF-ROLE", "PLACE-OF-TASK", "CAUSE-OF-RUN", "REASON-OF-FAILURE", "
 PATHS = [
     "/",
     "/?fragment=1",
+    "/?span=day",
+    "/kinds",
     "/crs",
     "/crs?fragment=1",
     "/crs?state=running",

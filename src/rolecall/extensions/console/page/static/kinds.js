@@ -27,9 +27,9 @@ document.addEventListener("submit", (event) => {
 
 for (const link of document.querySelectorAll("a[data-noon]")) {
   link.textContent = "Noon";
-  if (new URLSearchParams(location.search).get("since") === lastAt(12, 0).toISOString()) {
-    link.setAttribute("aria-current", "true");
-  }
+  const since = new Date(document.querySelector("form[data-since] input").dataset.moment);
+  if (since.getTime() === lastAt(12, 0).getTime()) link.setAttribute("aria-current", "true");
+  else link.removeAttribute("aria-current"); // it was noon in UTC
 }
 
 for (const field of document.querySelectorAll("form[data-since] input")) {

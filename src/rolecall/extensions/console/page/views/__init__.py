@@ -7,6 +7,7 @@ from rolecall.extensions.console.page.views.fleet import CR_WINDOW, Window, cr_r
 from rolecall.extensions.console.page.views.kinds import KindsPage, kinds
 from rolecall.extensions.console.page.views.object import ObjectPage, object_yaml
 from rolecall.extensions.console.page.views.overview import (
+    MOST_RUNNING,
     OverviewPage,
     Replica,
     RunProgress,
@@ -39,6 +40,7 @@ __all__ = [
     "CR_WINDOW",
     "ENVIRONMENT",
     "LABELS",
+    "MOST_RUNNING",
     "TASK_WINDOW",
     "Ask",
     "Before",

@@ -24,7 +24,7 @@ from rolecall.extensions.console.page.kind_changes import (
 )
 from rolecall.extensions.console.page.trends import SeenTrends
 from rolecall.extensions.console.page.views.rendering import Html, PageLayout, page
-from rolecall.extensions.console.page.views.trend_charts import axis_of, counted
+from rolecall.extensions.console.page.views.trend_charts import axis_of, counted, is_short
 
 _CHOICES = (("1 hour", "1h"), ("6 hours", "6h"), ("12:00 UTC", "12:00"), ("24 hours", "24h"))
 _MOST_NAMED = 3
@@ -58,6 +58,7 @@ def kinds(shown: KindsPage, layout: PageLayout) -> Html:
         "has_steady": any(
             each.is_comparable and not (each.is_slower or each.is_faster) for each in changes
         ),
+        "is_short": is_short(shown.trends),
         "fewest": FEWEST_RUNS,
         "counted": counted,
         "times": _times,

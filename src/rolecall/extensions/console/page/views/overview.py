@@ -9,7 +9,7 @@ from typing import Any
 
 from rolecall.extensions.console.page.charts import WIDTH, Mark
 from rolecall.extensions.console.page.failures import Failures
-from rolecall.extensions.console.page.kind_changes import newest_median, starts_of
+from rolecall.extensions.console.page.kind_changes import newest_median
 from rolecall.extensions.console.page.rows import Counts
 from rolecall.extensions.console.page.trends import BusyRow, SeenTrends, Span
 from rolecall.extensions.console.page.views.rendering import Html, PageLayout, page, render
@@ -18,13 +18,14 @@ from rolecall.extensions.console.page.views.trend_charts import (
     HistoryStrip,
     counted,
     history_strip,
+    is_short,
     trend_charts,
     trend_numbers,
 )
 from rolecall.gvk import Gvk
 from rolecall.workqueue import Key
 
-_MOST_RUNNING = 100
+MOST_RUNNING = 100
 _SPANS = ((Span.HOUR, "Last hour", "/"), (Span.DAY, "Last day", "/?span=day"))
 
 
@@ -101,8 +102,8 @@ def _overview_values(shown: OverviewPage) -> dict[str, Any]:
     here = dict((span, address) for span, _, address in _SPANS)[trends.span]
     return {
         "kinds": _kind_rows(shown),
-        "running": counts.running[:_MOST_RUNNING],
-        "running_more": len(counts.running) - _MOST_RUNNING,
+        "running": counts.running[:MOST_RUNNING],
+        "running_more": len(counts.running) - MOST_RUNNING,
         "waiting": counts.by_urgency.most_common(),
         "replica": shown.replica,
         "failures": shown.failures,
@@ -115,7 +116,7 @@ def _overview_values(shown: OverviewPage) -> dict[str, Any]:
         "charts": trend_charts(trends),
         "columns": COLUMNS,
         "numbers": trend_numbers(trends),
-        "is_short": bool(trends.all) and starts_of(trends, trends.all)[0] < trends.since,
+        "is_short": is_short(trends),
         "busy": [
             ("Slowest tasks", "slowest", _shares(trends.slowest, by_time=True)),
             ("Most frequent causes", "noisiest", _shares(trends.noisiest, by_time=False)),

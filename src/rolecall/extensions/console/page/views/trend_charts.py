@@ -82,6 +82,12 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
+def is_short(trends: SeenTrends) -> bool:
+    """Whether less is known than the span shows; its first interval may be known in part."""
+    length = timedelta(seconds=trends.span.interval_s)
+    return trends.since >= trends.ended - length * (trends.span.intervals - 1)
+
+
 def trend_charts(trends: SeenTrends) -> list[Chart]:
     if not any(each.runs or each.waited_s or each.failing for each in trends.all):
         return []
