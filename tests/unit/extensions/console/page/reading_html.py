@@ -24,6 +24,7 @@ _OURS = {
     *("table", "caption", "thead", "tbody", "tr", "th", "td", "form", "input", "label"),
     *("select", "option", "button", "details", "summary", "progress", "strong", "ol", "ul", "li"),
     *("figure", "figcaption", "svg", "rect", "path"),
+    *("select", "option", "button", "details", "summary", "ul", "li", "b", "svg", "rect"),
 }
 
 

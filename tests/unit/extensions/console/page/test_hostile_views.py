@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from inspect import isfunction
 from itertools import product
@@ -22,6 +23,7 @@ from rolecall.extensions.console.page.views import (
     KindsPage,
     OverviewPage,
     OwnedObject,
+    OwnedTree,
     PageLayout,
     Replica,
     RunPage,
@@ -96,6 +98,24 @@ def request(text: str) -> RecordedRequest:
     return RecordedRequest(0, 0.0, 0.1, *words)
 
 
+def tree(text: str) -> OwnedTree:
+    text = text[:400]  # neither the API server nor `health_of` lets longer ones through
+    words: Any = {"task": text, "why": text, "created": text, "why_not": text, "run": text}
+    words |= {"pruning": text, "left_out": [text], "is_orphan": True}
+    pods = [OwnedObject(text, text, text, text, None, **words)] * 20
+    below = OwnedObject(text, text, text, text, True, **words, below=pods)
+    objects = [
+        OwnedObject(text, text, text, text, well, **words, below=[below])
+        for well in (True, False, None)
+    ]
+    return OwnedTree(objects, [text], 5, [text])
+
+
+def ask(text: str, action: str) -> views.Ask:
+    about = key(text)
+    return views.Ask(about, action, views.patch_right(about, text), True, run=text, at=text)
+
+
 def cr_page(text: str, **changes: Any) -> CrPage:
     condition = dict.fromkeys(("type", "status", "reason", "message", "lastTransitionTime"), text)
     metadata = dict.fromkeys(("generation", "creationTimestamp", "deletionTimestamp"), text)
@@ -103,7 +123,9 @@ def cr_page(text: str, **changes: Any) -> CrPage:
         "row": row(text, "running"),
         "cr": {"metadata": metadata, "status": {"conditions": [condition] * 3}},
         "runs": [run(text, "failed"), run(text), run(text, "running")],
-        "owned": [OwnedObject(text, text, text, text, well, text) for well in (True, False, None)],
+        "owned": tree(text),
+        "right": views.patch_right(key(text), text),
+        "now": NOON,
         "changes": [(text, text, {text: [text]}), (text, None, text)],
         "may_change": True,
         "may_read_log": True,
@@ -182,6 +204,21 @@ VIEWS: dict[str, Callable[[str], str]] = {
         cr_page(text, row=row(text, "paused"), changes=None), layout(text)
     ),
     "object that is gone": lambda text: views.cr(cr_page(text, cr=None, row=None), layout(text)),
+    "object that may not be changed": lambda text: views.cr(
+        cr_page(text, may_change=False), layout(text)
+    ),
+    **{
+        f"question before {action}": lambda text, action=action: views.ask(
+            ask(text, action), layout(text)
+        )
+        for action in views.LABELS
+    },
+    "question in a dialog": lambda text: views.ask_parts(
+        replace(ask(text, "pause"), why_not=text), layout(text)
+    ),
+    "question without the right": lambda text: views.ask(
+        replace(ask(text, "stop"), may=False), layout(text)
+    ),
     "run": lambda text: views.run(run_page(text), layout(text)),
     "rows of a run": lambda text: views.task_rows(run_page(text), tasks(text)),
     "facts of a run": lambda text: views.run_facts(run(text, "failed"), "/cr/x"),
@@ -209,6 +246,8 @@ def test_every_view_is_looked_at() -> None:
     """A new one must be added to `VIEWS`."""
     looked_at = {"overview", "crs", "cr_rows", "cr", "run", "task_rows", "run_facts", "task_page"}
     looked_at |= {"kinds", "task_details", "comparison", "stdout", "login", "error"}
+    looked_at |= {"task_details", "comparison", "stdout", "login", "error"}
+    looked_at |= {"ask", "ask_parts", "worst_first", "patch_right"}
     parts = {"cr_parts", "overview_parts", "ordered"}
     assert {
         name

@@ -56,8 +56,8 @@ def test_health_of_an_object_of_an_odd_shape(kind: str, odd: Any) -> None:
         {"status": {"conditions": odd, "phase": odd, "failed": odd}},
         {"spec": {"replicas": odd}, "status": {"readyReplicas": odd}},
     ):
-        word, is_well = health_of(gvk, found)
-        assert isinstance(word, str) and is_well in (True, False, None)
+        word, is_well, why = health_of(gvk, found)
+        assert isinstance(word, str) and isinstance(why, str) and is_well in (True, False, None)
 
 
 def test_many_conditions_are_cut_with_a_word() -> None:
