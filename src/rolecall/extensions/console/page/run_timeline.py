@@ -136,7 +136,7 @@ def timeline_of(
         sum(each.api_s for each in every) + outside.api_s,
         sum(each.module_s for each in every),
         min((each.began_s for each in every), default=length_s),
-        stacked([*every, outside], axis),
+        stacked(every, outside, axis),
         _strip_of(tasks, times, axis),
     )
 
