@@ -22,7 +22,8 @@ _OURS = {
 } | {
     *("div", "p", "code", "h1", "h2", "h3", "a", "span", "small", "time", "dl", "dt", "dd", "pre"),
     *("table", "caption", "thead", "tbody", "tr", "th", "td", "form", "input", "label"),
-    *("select", "option", "button", "details", "summary"),
+    *("select", "option", "button", "details", "summary", "ul", "li", "progress"),
+    *("svg", "path", "rect", "text"),
 }
 
 
