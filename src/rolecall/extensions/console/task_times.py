@@ -162,13 +162,16 @@ def outline(spans: Iterable[Span], axis: Axis, top: float, height: float) -> str
     )
 
 
-def stacked(times: Sequence[TaskTimes], axis: Axis) -> list[tuple[str, str]]:
-    """All tasks on one drawing of some columns: each is filled as its time was, the rest is empty."""
+def stacked(tasks: Sequence[TaskTimes], outside: TaskTimes, axis: Axis) -> list[tuple[str, str]]:
+    """All tasks on one drawing of some columns, each of which is filled as its time was.
+
+    `outside`: the requests that came while no task ran.
+    """
     heights = [0.0] * _COLUMNS
     drawn = []
     for kind in ("module", "waits", "read", "write"):
         shares = [0.0] * _COLUMNS
-        for each in times:
+        for each in tasks if kind in ("module", "waits") else [*tasks, outside]:
             for span in each.alone(kind):
                 _share_out(span, axis, shares)
         path = []

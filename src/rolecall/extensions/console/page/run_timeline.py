@@ -136,7 +136,7 @@ def timeline_of(
         sum(each.api_s for each in every) + outside.api_s,
         sum(each.module_s for each in every),
         min((each.began_s for each in every), default=length_s),
-        stacked([*every, outside], axis),
+        stacked(every, outside, axis),
         _strip_of(tasks, times, axis),
     )
 
@@ -226,7 +226,7 @@ def _by_clock(run: KeptRun, tasks: Sequence[ShownTask], length_s: float) -> dict
     places: dict[int, Span] = {}
     began_at = run.began.timestamp() if run.began is not None else None
     at_s, before_at, took_s = 0.0, began_at, 0.0
-    for task, following in zip(tasks, [*tasks[1:], None], strict=True):
+    for number, task in enumerate(tasks, 1):
         step_s = took_s
         if task.at is not None and before_at is not None:
             by_clock = task.at - before_at
@@ -236,8 +236,8 @@ def _by_clock(run: KeptRun, tasks: Sequence[ShownTask], length_s: float) -> dict
         if task.at is not None and task.ended_at is not None:
             by_clock = task.ended_at - task.at
             took_s = by_clock if 0 <= by_clock <= length_s else task.seconds
-        is_last_known = not task.outcome and following is None
-        places[task.counter] = at_s, length_s if is_last_known else min(at_s + took_s, length_s)
+        runs_on = not task.outcome and number == len(tasks)
+        places[task.counter] = at_s, length_s if runs_on else min(at_s + took_s, length_s)
     return places
 
 

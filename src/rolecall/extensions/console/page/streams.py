@@ -58,12 +58,11 @@ class PageStreams:
         counter = number_of(said)
         key, run = await self._lookup.run(request, asker)  # else refused before anything is sent
         async with self._stream(request, asker) as response:
-            beat_s = self._clock.monotonic()
+            sent_s, is_due = self._clock.monotonic(), False
             while True:
                 tasks = await self._lookup.tasks(run)
-                now_s = self._clock.monotonic()
-                if tasks.counter > counter or now_s - beat_s > _GROWS_S:
-                    counter, beat_s = max(counter, tasks.counter), now_s
+                if tasks.counter > counter or is_due:
+                    counter, sent_s = max(counter, tasks.counter), self._clock.monotonic()
                     await _send(response, "tasks", str(counter), {"count": len(tasks.tasks)})
                 if run.outcome != "running":
                     await _send(response, "end", str(counter), {"outcome": run.outcome})
@@ -71,6 +70,7 @@ class PageStreams:
                 await self._clock.sleep(_LOOK_S)
                 await self._check(asker)
                 run = await self._lookup.run_now(key, run, asker)
+                is_due = self._clock.monotonic() - sent_s > _GROWS_S
         return response
 
     async def _send_changes_after(

@@ -25,6 +25,8 @@ _OURS = {
     *("select", "option", "button", "details", "summary", "progress", "strong", "ol", "ul", "li"),
     *("figure", "figcaption", "svg", "rect", "path"),
     *("select", "option", "button", "details", "summary", "ul", "li", "b", "svg", "rect"),
+    *("select", "option", "button", "details", "summary", "ul", "li", "progress"),
+    *("svg", "path", "rect", "text"),
 }
 
 

@@ -16,9 +16,11 @@ from tests.unit.extensions.console.page.reading_html import Seen
 from rolecall.extensions.console.page import views
 from rolecall.extensions.console.page.failures import FailingSince, Failure, Failures
 from rolecall.extensions.console.page.rows import Counts, CrRow, Query
+from rolecall.extensions.console.page.run_timeline import RunTimeline, timeline_of
 from rolecall.extensions.console.page.shown_tasks import ShownTask, TaskEnd
 from rolecall.extensions.console.page.trends import BusyRow, Interval, SeenTrends, Span
 from rolecall.extensions.console.page.views import (
+    Before,
     CrPage,
     KindsPage,
     OverviewPage,
@@ -30,9 +32,10 @@ from rolecall.extensions.console.page.views import (
     RunProgress,
     Window,
 )
+from rolecall.extensions.console.task_times import TaskTimes
 from rolecall.gvk import Gvk
 from rolecall.history import FailedTask, KeptRun
-from rolecall.record import RecordedRequest
+from rolecall.record import RecordedRequest, RecordedTask, RunRecord
 from rolecall.workqueue import Key
 
 NOON = datetime(2026, 11, 25, 12, tzinfo=UTC)
@@ -178,12 +181,29 @@ def window(text: str) -> Window:
     return Window(Query(*[text[:253]] * 5), rows, 100, 1000)
 
 
-def run_page(text: str) -> RunPage:
-    return RunPage(key(text), run(text, "running"), tasks(text), 1, is_cut=True, by_time=True)
+def timeline(text: str) -> RunTimeline:
+    task = RecordedTask(text, text, text, text, 1.0, 2.0, text)
+    record = RunRecord(text, NOON, 0.0, (task,), (request(text),), 3.0, text)
+    return timeline_of(run(text, "running"), tasks(text), record, NOON)
+
+
+def run_page(text: str, outcome: str = "running") -> RunPage:
+    return RunPage(
+        key(text),
+        run(text, outcome),
+        tasks(text),
+        1,
+        is_cut=True,
+        by_time=True,
+        timeline=timeline(text),
+        before=Before(run(text), [(text, text, {text: [text]}), (text, None, text)]),
+        expected=3,
+    )
 
 
 def details(text: str) -> views.Html:
-    return views.task_details([TaskEnd(*[text[:200_000]] * 5)], [request(text)])
+    ends = [TaskEnd(*[text[:200_000]] * 5)]
+    return views.task_details(ends, [request(text)], TaskTimes(0.0, 1.0))
 
 
 VIEWS: dict[str, Callable[[str], str]] = {
@@ -221,12 +241,16 @@ VIEWS: dict[str, Callable[[str], str]] = {
     ),
     "run": lambda text: views.run(run_page(text), layout(text)),
     "rows of a run": lambda text: views.task_rows(run_page(text), tasks(text)),
-    "facts of a run": lambda text: views.run_facts(run(text, "failed"), "/cr/x"),
+    "run that failed": lambda text: views.run(run_page(text, "failed"), layout(text)),
+    "facts of a run": lambda text: views.run_facts(run_page(text, "failed")),
     "task": lambda text: views.task_page(
         key(text), run(text), tasks(text)[0], details(text), layout(text)
     ),
     "comparison": lambda text: views.comparison(
-        key(text), (run(text, "failed"), run(text)), (tasks(text), tasks(text)[:1]), layout(text)
+        run_page(text, "failed"),
+        replace(run_page(text), tasks=tasks(text)[:1]),
+        [run(text)],
+        layout(text),
     ),
     "output": lambda text: views.stdout(key(text), run(text), text[:1_000_000], layout(text)),
     "login": lambda text: views.login(layout(text), text, back=text),
@@ -281,6 +305,7 @@ def test_reader_of_html_sees_harm() -> None:
         "<p>a</b></p>": "b is closed where it is not open",
         "<math></math>": "element math",
         "<svg onload='x'></svg>": "svg onload",
+        "<object></object>": "element object",
         "<p>\x1b</p>": "text 0x1b",
         "<p>\u202e</p>": "character 0x202e",
         "<!-- x -->": "comment  x ",

@@ -14,7 +14,7 @@ from rolecall.history import KeptRun
 
 _MOST_COMPARED = 1_000
 _MOST_NAMED = 2
-_LEAST_NAMED = 0.1  # of the whole difference
+_LEAST_NAMED = 0.2  # of the whole difference, to be explained yet
 _LEAST_S = 0.05
 _LONGEST_NAME = 200
 
@@ -86,13 +86,14 @@ def sentence_of(first: RunPage, second: RunPage, pairs: Sequence[TaskPair]) -> s
     """The most important of it: `2.1 s slower, of which 1.9 s in `wait for the database`.`"""
     slower_s = second.timeline.length_s - first.timeline.length_s
     word, sign = ("slower", 1) if slower_s > 0 else ("faster", -1)
-    by_share = sorted(pairs, key=lambda each: -sign * each.slower_s)
-    least_s = max(_LEAST_S, _LEAST_NAMED * abs(slower_s))
-    named = [
-        f"{seconds_of(abs(each.slower_s))} in `{each.name[:_LONGEST_NAME] or 'a task without a name'}`"
-        for each in by_share[:_MOST_NAMED]
-        if sign * each.slower_s >= least_s
-    ]
+    named, left_s = list[str](), abs(slower_s)
+    for each in sorted(pairs, key=lambda pair: -sign * pair.slower_s)[:_MOST_NAMED]:
+        share_s = sign * each.slower_s
+        if share_s < _LEAST_S or left_s < _LEAST_NAMED * abs(slower_s):
+            break
+        left_s -= share_s
+        name = each.name[:_LONGEST_NAME] or "a task without a name"
+        named.append(f"{seconds_of(share_s)} in `{name}`")
     if abs(slower_s) < _LEAST_S:
         said = "Both took about as long"
     else:
