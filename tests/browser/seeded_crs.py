@@ -79,7 +79,7 @@ def conditions_of(run: SeededRun) -> list[Json]:
     is_good = run.outcome == "succeeded"
     at = time_text(run.ended or run.began)
     said = {
-        "Running": ("False" if is_good else "True", "Successful" if is_good else "Running"),
+        "Running": ("False", "Successful" if is_good else "Failed"),
         "Failure": ("False" if is_good else "True", "" if is_good else "Failed"),
         "Ready": ("True" if is_good else "False", "Ready" if is_good else "NotReady"),
         "Drifted": ("False", "AsWanted"),
@@ -89,7 +89,7 @@ def conditions_of(run: SeededRun) -> list[Json]:
             "type": kind,
             "status": status,
             "reason": reason,
-            "message": "" if is_good or kind == "Drifted" else run.message,
+            "message": run.message if kind == "Failure" and not is_good else "",
             "lastTransitionTime": at,
         }
         for kind, (status, reason) in said.items()

@@ -1,4 +1,4 @@
-"""What a plan comes to in a seeded world: a changed Deployment, a new ConfigMap, an orphan that goes."""
+"""The plan of a seeded world: a changed Deployment, a new ConfigMap, and an orphan that goes."""
 
 from __future__ import annotations
 
@@ -29,8 +29,26 @@ def planned(cluster: FakeCluster, key: Key) -> PlannedRun:
     routes = {"metadata": {"name": f"{name}-routes"}, "data": {"routes": "a\nb\n"}}
     old = f"{name}{OLD_TASK.called}"
     objects = (
-        _object(PlannedChange.CHANGE, "Deployment", key, name, workload, after, deploys),
-        _object(PlannedChange.CREATE, "ConfigMap", key, f"{name}-routes", None, routes, deploys),
+        PlannedObject(
+            PlannedChange.CHANGE,
+            gvk_of("Deployment"),
+            namespace,
+            name,
+            workload,
+            after,
+            Certainty.EXACT,
+            tasks=(deploys,),
+        ),
+        PlannedObject(
+            PlannedChange.CREATE,
+            gvk_of("ConfigMap"),
+            namespace,
+            f"{name}-routes",
+            None,
+            routes,
+            Certainty.EXACT,
+            tasks=(deploys,),
+        ),
         PlannedObject(
             PlannedChange.DELETE,
             gvk_of("ConfigMap"),
@@ -45,17 +63,3 @@ def planned(cluster: FakeCluster, key: Key) -> PlannedRun:
     )
     notes = (PlanNote("wait", "until its pods are ready", TaskPlace("Wait", f"{role}:38")),)
     return PlannedRun(key.gvk.kind, namespace, name, objects, notes, seconds=2.4)
-
-
-def _object(
-    change: PlannedChange,
-    kind: str,
-    key: Key,
-    name: str,
-    before: dict[str, object] | None,
-    after: dict[str, object] | None,
-    task: TaskPlace,
-) -> PlannedObject:
-    return PlannedObject(
-        change, gvk_of(kind), key.namespace, name, before, after, Certainty.EXACT, tasks=(task,)
-    )

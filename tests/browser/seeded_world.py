@@ -114,7 +114,14 @@ class SeededWorld:
                 since = run.began + timedelta(seconds=at_s)
                 place = run.role.place(number)
                 self.in_flight[run.key] = Progress(
-                    run_id, run.cause, run.began, since, task.name, place, timeout_s=3600.0
+                    run_id,
+                    run.cause,
+                    run.began,
+                    since,
+                    task.name,
+                    place,
+                    timeout_s=3600.0,
+                    tasks=number + 1,
                 )
                 return run_id
             at_s += length_s

@@ -9,17 +9,12 @@ from tests.browser.seeded_world import SeededWorld
 
 
 def views_of(world: SeededWorld, namespace: str = "") -> dict[str, str]:
-    """The path of each view, by its name; of the first CR that has failed, or else the first."""
+    """The path of each view, by its name; of a CR that has pods, and failed if one of these did."""
+    objects, paths = world.cluster.objects, {"overview": "/", "day": "/?span=day"}
     keys = [key for key in sorted(world.kept) if namespace in ("", key.namespace)]
-    failed = (key for key in keys if world.state_of[key] == "failed")
-    cr = views_of_cr(world, next(failed, keys[0]))
-    return {
-        "overview": "/",
-        "day": "/?span=day",
-        "kinds": "/kinds?since=12:00",
-        "fleet": "/crs",
-        **cr,
-    }
+    whole = [key for key in keys if ("Deployment", key.namespace, key.name) in objects] or keys
+    key = min(whole, key=lambda key: world.state_of[key] != "failed")
+    return {**paths, "kinds": "/kinds?since=12:00", "fleet": "/crs", **views_of_cr(world, key)}
 
 
 def views_of_cr(world: SeededWorld, key: Key) -> dict[str, str]:

@@ -86,8 +86,8 @@ def busy(world: SeededWorld) -> None:
             if role is DATABASE:
                 cr.factor = lambda at: 3.2 if at > NOON else 1.0
             kinds_of_failure = failures.get(role, ())
-            if kinds_of_failure and number % 40 == 7:
-                cr.failure = kinds_of_failure[number // 40 % len(kinds_of_failure)]
+            if kinds_of_failure and number % 41 == 7:
+                cr.failure = kinds_of_failure[number // 41 % len(kinds_of_failure)]
             if role is CACHE and number < 12:
                 cr.every_s, cr.cause = 300.0, f"drift of ConfigMap {key.name}-config"
             cr.is_paused = number % 150 == 31
