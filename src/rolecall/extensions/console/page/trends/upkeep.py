@@ -22,12 +22,13 @@ from rolecall.extensions.console.page.ports import PagePorts
 from rolecall.extensions.console.page.trends.trends import KeptTurn, Trends
 from rolecall.gvk import Gvk
 from rolecall.history import KeptCr, each_kept_cr, read_run
-from rolecall.record import read_record
+from rolecall.record import RunRecord, read_record
 from rolecall.workqueue import CREATION, Key
 
 _PAUSE_S = 1.0
 _MOST_WAITED_S = 10.0  # for the engine's first list of CRs
 _SLICE_S, _SLICE_STEPS, _REST_S = 0.005, 100, 0.005
+_LONGEST_S = 1e9
 _HOUR_S, _DAY_S, _MINUTE_S = 3600.0, 86400.0, 60.0
 _MOST_RUNS, _MOST_RECORDS, _AT_ONCE = 20_000, 300, 500
 
@@ -163,12 +164,13 @@ class _KeptRuns:
         is_of_hour = ended.timestamp() > self._now_s - _HOUR_S
         if is_of_hour and self._records < _MOST_RECORDS:
             self._records += 1
-            record = read_record(found.folder, with_requests=False)
+            read = read_record(found.folder, with_requests=False)
+            record = read if read is not None and _is_sound(read) else None
         return KeptTurn(
             found.key,
             trends.moment_of(ended),
             run.outcome,
-            run.seconds if run.ended else None,
+            run.seconds if run.ended and _is_duration(run.seconds) else None,
             run.cause,
             None if found.next_s is None else trends.moment_of(_wall(found.next_s)),
             is_ours=self._is_ours(found.key),
@@ -182,6 +184,21 @@ def _folders_in(folder: Path) -> Iterator[tuple[float, str]]:
         for entry in entries:
             if entry.is_dir(follow_symlinks=False) and not entry.name.startswith("."):
                 yield entry.stat(follow_symlinks=False).st_mtime, entry.name
+
+
+def _is_sound(record: RunRecord) -> bool:
+    """Whether a record from a file, which may say anything, has times and texts where they belong."""
+    return all(
+        isinstance(task.name, str)
+        and isinstance(task.place, str)
+        and _is_duration(task.began_s)
+        and _is_duration(record.ended_s if task.ended_s is None else task.ended_s)
+        for task in record.tasks
+    )
+
+
+def _is_duration(seconds: object) -> bool:
+    return isinstance(seconds, int | float) and 0 <= seconds < _LONGEST_S
 
 
 def _wall(moment_s: float) -> datetime:
