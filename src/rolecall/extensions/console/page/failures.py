@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
-from heapq import nlargest, nsmallest
+from datetime import UTC, datetime
+from heapq import nlargest
+from operator import attrgetter, itemgetter
 
 from rolecall.extensions.console.page.rows import CrRow, SeenRows, without_run_content
 from rolecall.gvk import Gvk
@@ -20,7 +21,9 @@ from rolecall.workqueue import Key
 MOST_ENTRIES = 20
 MOST_EXAMPLES = 3
 _MOST_HELD = 1000
+_NEVER = datetime.max.replace(tzinfo=UTC)
 _FAILED = ("failed", "lost")
+_ended = attrgetter("last_ended")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,26 +58,27 @@ class Failures:
 
 def grouped(rows: SeenRows) -> Failures:
     """Newest first, from rows alone; of thousands it takes some milliseconds."""
-    groups: dict[tuple[Gvk, str | None], list[Sequence[CrRow]]] = {}
+    by_kind: dict[Gvk, dict[str | None, list[CrRow]]] = {}
     for place in rows.places:
+        groups = by_kind.setdefault(place.gvk, {})
         may_read_log = (place.gvk, place.namespace) in rows.with_log
         for reason, failed in place.failed.items():
-            groups.setdefault((place.gvk, reason if may_read_log else None), []).append(failed)
-    entries = [
-        _entry(gvk, failed, may_read_log=reason is not None)
-        for (gvk, reason), failed in groups.items()
+            groups.setdefault(reason if may_read_log else None, []).extend(failed)
+    found = [
+        (max(map(_ended, failed)), gvk, failed, reason is not None)
+        for gvk, groups in by_kind.items()
+        for reason, failed in groups.items()
     ]
-    newest = nlargest(MOST_ENTRIES, entries, key=lambda each: each.newest[0].last_ended)
-    crs = sum(each.count for each in entries)
-    return Failures(newest, crs, len(entries) - len(newest))
+    newest = nlargest(MOST_ENTRIES, found, key=itemgetter(0))
+    entries = [_entry(gvk, failed, has_log=has_log) for _, gvk, failed, has_log in newest]
+    crs = sum(len(failed) for _, _, failed, _ in found)
+    return Failures(entries, crs, len(found) - len(newest))
 
 
-def _entry(gvk: Gvk, places: list[Sequence[CrRow]], *, may_read_log: bool) -> Failure:
-    newest = nlargest(
-        MOST_EXAMPLES, (row for rows in places for row in rows), key=lambda row: row.last_ended
-    )
-    shown = newest if may_read_log else [without_run_content(row) for row in newest]
-    return Failure(gvk, sum(map(len, places)), shown, may_read_log)
+def _entry(gvk: Gvk, failed: Sequence[CrRow], *, has_log: bool) -> Failure:
+    newest = nlargest(MOST_EXAMPLES, failed, key=_ended)
+    shown = newest if has_log else [without_run_content(row) for row in newest]
+    return Failure(gvk, len(failed), shown, has_log)
 
 
 @dataclass(slots=True)
@@ -93,13 +97,11 @@ class FailureReasons:
         if not failure.may_read_log:
             return failure
         since = [self._failing_since(row) for row in failure.newest]
-        first = nsmallest(
-            1, (each for each in since if each.began), key=lambda each: str(each.began)
-        )
+        first = min(since, key=lambda each: each.began or _NEVER)
         run = self.last_run(failure.newest[0].key)
         if run is not None and run.outcome not in _FAILED:
             run = None  # it ended well since the rows were made
-        return replace(failure, run=run, since=first[0] if first else FailingSince())
+        return replace(failure, run=run, since=first)
 
     def _failing_since(self, row: CrRow) -> FailingSince:
         what = row.key, row.last_run

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -85,6 +86,17 @@ async def test_object_that_is_tried_again_fails_no_more(page: Shown) -> None:
     page.world.in_flight[key("broken")] = Progress.at_start("2", "edit", page.clock.now())
     page.clock.step(30)
     assert "No object fails" in await said(page, "/", "keeper")
+
+
+async def test_progress_of_a_run_needs_the_log_right(page: Shown) -> None:
+    began = page.clock.now()
+    page.world.in_flight[key("busy")] = replace(
+        Progress.at_start("2", "edit", began), tasks=7, waits_since=began
+    )
+    text = await said(page, "/", "keeper")
+    assert "task 7" in text and "badge waits" in text
+    text = await said(page, "/", "looker")
+    assert "task 7" not in text and "badge waits" not in text
 
 
 async def test_strange_addresses_have_a_page(page: Shown) -> None:
