@@ -48,12 +48,12 @@ RUNS = condition("Running", "True", "Running", "Running reconciliation")
             "The operator ended the last run at 12:04: by anna",
         ),
         ([condition("Successful", "True", "Successful")], "Last run succeeded at 12:04"),
-        ([condition("Successful", "False")], "The last run did not succeed, at 12:04"),
+        ([condition("Successful", "False")], "The last run did not succeed"),
         ([RUNS, condition("Successful", "False")], "The run under way has not succeeded yet"),
-        ([condition("Failure", "True", "Failed", "boom")], "Last run failed at 12:04: boom"),
+        ([condition("Failure", "True", "Failed", "boom")], "Runs have failed since 12:04: boom"),
         (
             [condition("Failure", "True", "TimedOut", "60 s")],
-            "Last run failed at 12:04: it took longer than it may: 60 s",
+            "Runs have failed since 12:04: it took longer than it may: 60 s",
         ),
         ([condition("Failure", "False")], "No run has failed since 12:04"),
         (
