@@ -131,7 +131,7 @@ class Dependents:
         self, kind: Gvk, owner: Json, selector: str, is_meant: Callable[[Json], bool]
     ) -> list[Json]:
         namespace = str(owner.get("namespace") or "")
-        if not namespace:  # a list of all namespaces is for nobody's page
+        if not namespace:  # else the list would be of all namespaces
             return []
         if self._lists <= 0 or self._left <= 0:
             self._hidden.add("There is more below these objects than is looked at here.")
