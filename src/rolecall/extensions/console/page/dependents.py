@@ -30,6 +30,7 @@ from rolecall.kube import ForbiddenError
 MOST_CHILDREN, MOST_IN_ALL = 100, 300
 _MOST_LISTS = 60
 _MOST_LISTED = 2_000  # of one list
+_AT_A_TIME = 50  # objects whose health is judged without a pause
 _MOST_OLD = 5  # ReplicaSets with pods, or Jobs of a CronJob
 _POD, _SET = Gvk("", "v1", "Pod"), Gvk("apps", "v1", "ReplicaSet")
 _BELOW = {
@@ -87,7 +88,7 @@ class Dependents:
                 left_out.append(f"{len(found) - _MOST_OLD:,} older {kind.kind}s are not shown.")
             found = found[:_MOST_OLD]
         new = [each for each in found if self._is_new(each)]
-        objects = worst_first([_object_of(kind, each) for each in new])
+        objects = worst_first(await _objects_of(kind, new))
         few = objects[: max(0, min(MOST_CHILDREN, self._left))]
         self._left -= len(few)
         if rest := objects[len(few) :]:
@@ -130,7 +131,7 @@ class Dependents:
         self, kind: Gvk, owner: Json, selector: str, is_meant: Callable[[Json], bool]
     ) -> list[Json]:
         namespace = str(owner.get("namespace") or "")
-        if not namespace:  # a list of all namespaces is for nobody's page
+        if not namespace:  # else the list would be of all namespaces
             return []
         if self._lists <= 0 or self._left <= 0:
             self._hidden.add("There is more below these objects than is looked at here.")
@@ -189,6 +190,15 @@ def _newest(kind: Gvk, found: list[Json]) -> list[Json]:
 def _has_replicas(found: Json) -> bool:
     spec, status = as_map(found.get("spec")), as_map(found.get("status"))
     return bool(spec.get("replicas") or status.get("replicas"))
+
+
+async def _objects_of(kind: Gvk, found: list[Json]) -> list[OwnedObject]:
+    """In slices, since a thousand of them would hold the loop for too long."""
+    objects = list[OwnedObject]()
+    for begin in range(0, len(found), _AT_A_TIME):
+        objects += [_object_of(kind, each) for each in found[begin : begin + _AT_A_TIME]]
+        await asyncio.sleep(0)
+    return objects
 
 
 def _object_of(kind: Gvk, found: Json) -> OwnedObject:

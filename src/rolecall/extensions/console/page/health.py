@@ -114,12 +114,12 @@ def _trouble_of(container: Json) -> Health | None:
     reason = _text(waiting.get("reason"))
     name = f"container {_text(container.get('name'))}"
     if reason and reason not in _STARTING:
-        why = _joined(name, _text(waiting.get("message")), _restarts_of([container]))
-        return Health(reason, False, why)
+        why = _joined(_text(waiting.get("message")), _restarts_of([container]))
+        return Health(reason, False, f"{name}: {why}" if why else name)
     if ended and ended.get("exitCode") != 0:
         code = f"exit code {ended.get('exitCode')}"
-        why = _joined(name, code, _text(ended.get("message")), _restarts_of([container]))
-        return Health(_text(ended.get("reason")) or "Error", False, why)
+        why = _joined(code, _text(ended.get("message")), _restarts_of([container]))
+        return Health(_text(ended.get("reason")) or "Error", False, f"{name}: {why}")
     return None
 
 

@@ -54,7 +54,7 @@ NOT_READY = {"conditions": [{"type": "Ready", "status": "False"}]}
 @pytest.mark.parametrize(
     ("status", "words", "is_well", "why"),
     [
-        (container("ImagePullBackOff"), "ImagePullBackOff", False, "container web; so it is"),
+        (container("ImagePullBackOff"), "ImagePullBackOff", False, "container web: so it is"),
         (
             container("CrashLoopBackOff", restartCount=14, **OOM),
             "CrashLoopBackOff",

@@ -227,12 +227,9 @@ VIEWS: dict[str, Callable[[str], str]] = {
     "object that may not be changed": lambda text: views.cr(
         cr_page(text, may_change=False), layout(text)
     ),
-    **{
-        f"question before {action}": lambda text, action=action: views.ask(
-            ask(text, action), layout(text)
-        )
-        for action in views.LABELS
-    },
+    "question before a run": lambda text: views.ask(ask(text, "reconcile"), layout(text)),
+    "question before a stop": lambda text: views.ask(ask(text, "stop"), layout(text)),
+    "question before a resumption": lambda text: views.ask(ask(text, "resume"), layout(text)),
     "question in a dialog": lambda text: views.ask_parts(
         replace(ask(text, "pause"), why_not=text), layout(text)
     ),

@@ -31,6 +31,8 @@ PATHS = [
     "/crs?state=failed&fragment=1",
     "/crs?name=busy&fragment=1",
     "/crs?kind=Website&namespace=shop",
+    f"{place('busy')}/stop?run=9",
+    f"{place('busy')}/pause?fragment=1",
     *(
         f"{place(name)}{query}"
         for name in ("busy", "broken", "late", "good")

@@ -133,12 +133,13 @@ def _not_running(facts: _Facts) -> _Said:
 def _not_successful(facts: _Facts) -> _Said:
     if facts.is_running:
         return "The run under way has not succeeded yet", False, "", "busy"
-    return "The last run did not succeed, at", True, "", "bad"
+    return "The last run did not succeed", False, "", "bad"
 
 
 def _failed(facts: _Facts) -> _Said:
+    """Its moment is that of the first failure in a row."""
     why = ": ".join(filter(None, (_REASONS.get(facts.reason, ""), facts.message)))
-    return "Last run failed at", True, f": {why}" if why else "", "bad"
+    return "Runs have failed since", True, f": {why}" if why else "", "bad"
 
 
 _SENTENCES: dict[tuple[str, str], Callable[[_Facts], _Said]] = {

@@ -16,6 +16,7 @@ from rolecall.workqueue import Key
 _COLOURS = {"succeeded": "good", "failed": "bad", "lost": "bad", "running": "busy"}
 _FEWEST = 16  # places: else two runs would be two walls
 _SHORTEST_S, _LOWEST = 0.1, 8.0
+_LONGEST_S = 1e9  # what is longer was not measured
 _LONGEST_TEXT = 100
 
 
@@ -64,7 +65,7 @@ def _seconds(run: KeptRun, now: datetime | None) -> float:
     seconds = run.seconds or 0.0
     if run.outcome == "running" and run.began is not None and now is not None:
         seconds = (now - run.began).total_seconds()
-    return seconds if math.isfinite(seconds) and seconds > 0 else 0.0
+    return seconds if 0 < seconds < _LONGEST_S else 0.0
 
 
 def _height(seconds: float, top: float) -> float:
