@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import yaml
 
-from rolecall.plan.differences import NOT_THERE
+from rolecall.plan.differences import NOT_THERE, FieldDifference
 from rolecall.plan.model import PlannedChange, PlannedObject, PlannedRun, PlanNote
 
 VERBS = {
@@ -33,11 +33,11 @@ def heading(plan: PlannedRun) -> str:
     return so_many or "nothing to change"
 
 
-def whole_lines(planned: PlannedObject) -> list[str]:
+def whole_lines(change: PlannedChange, rows: Iterable[FieldDifference]) -> list[str]:
     """An object that comes, as YAML; or one that goes."""
-    is_gone = planned.change is PlannedChange.DELETE
-    rows = ((row.path, row.before if is_gone else row.after) for row in planned.differences)
-    document = {path.removeprefix("."): value for path, value in rows if value is not NOT_THERE}
+    is_gone = change is PlannedChange.DELETE
+    found = ((row.path, row.before if is_gone else row.after) for row in rows)
+    document = {path.removeprefix("."): value for path, value in found if value is not NOT_THERE}
     return value_lines(document)
 
 

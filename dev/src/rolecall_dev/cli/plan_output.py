@@ -102,7 +102,8 @@ def _object_lines(planned: PlannedObject) -> Iterator[str]:
     if planned.certainty is not Certainty.EXACT:
         yield f"      ({planned.certainty.value}: {planned.why})"
     if planned.change is PlannedChange.CREATE:
-        yield from (f"      + {line}" for line in whole_lines(planned))
+        whole = whole_lines(planned.change, planned.differences)
+        yield from (f"      + {line}" for line in whole)
     elif planned.change is PlannedChange.CHANGE:
         for row in planned.differences:
             yield from _change_lines(row)

@@ -23,6 +23,7 @@ _OURS = {
     *("div", "p", "code", "h1", "h2", "h3", "a", "span", "small", "time", "dl", "dt", "dd", "pre"),
     *("table", "caption", "thead", "tbody", "tr", "th", "td", "form", "input", "label"),
     *("select", "option", "button", "details", "summary"),
+    *("ol", "ul", "li", "article", "noscript"),
 }
 
 
