@@ -12,14 +12,19 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from rolecall.plan import (
+    CHANGE_VERBS,
     NOT_THERE,
     Certainty,
     FieldDifference,
     PlannedChange,
     PlannedObject,
     PlannedRun,
+    note_text,
+    plan_heading,
+    planned_by,
+    value_in_line,
+    whole_object_lines,
 )
-from rolecall.plan.words import VERBS, heading, note_text, one_line, tasks_text, whole_lines
 
 _MOST_OBJECTS, _MOST_NOTES, _MOST_LINES = 100, 50, 1_000
 # Of a plan's lines together, in characters; of one line, and of a sentence.
@@ -64,7 +69,7 @@ def diff_of(plan: PlannedRun) -> PlanDiff:
     """Takes long for large objects: call it in a thread."""
     left = _Room()
     return PlanDiff(
-        _words(heading(plan)),
+        _words(plan_heading(plan)),
         tuple(_object_diff(each, left) for each in plan.objects[:_MOST_OBJECTS]),
         tuple((_words(note_text(each)), _words(str(each.at))) for each in plan.notes[:_MOST_NOTES]),
         _words(plan.failure),
@@ -99,9 +104,9 @@ def _object_diff(planned: PlannedObject, left: _Room) -> ObjectDiff:
             break
         shown.append(cut)
     return ObjectDiff(
-        VERBS[planned.change],
+        CHANGE_VERBS[planned.change],
         _words(planned.title),
-        _words(tasks_text(planned)),
+        _words(planned_by(planned)),
         planned.certainty.value if planned.certainty is not Certainty.EXACT else "",
         _words(str(planned.hide(planned.why))),
         planned.is_name_made_up,
@@ -149,7 +154,7 @@ def _lines(planned: PlannedObject, bound: _Bound) -> Iterator[DiffLine]:
             yield from _changed_lines(row)
     else:
         sign = "+" if planned.change is PlannedChange.CREATE else "-"
-        yield from (DiffLine(sign, line) for line in whole_lines(planned.change, rows))
+        yield from (DiffLine(sign, line) for line in whole_object_lines(planned.change, rows))
 
 
 def _changed_lines(row: FieldDifference) -> Iterator[DiffLine]:
@@ -164,7 +169,7 @@ def _changed_lines(row: FieldDifference) -> Iterator[DiffLine]:
         return
     for sign, value in (("-", before), ("+", after)):
         if value is not NOT_THERE:
-            yield DiffLine(sign, f"{row.path}: {one_line(value)}")
+            yield DiffLine(sign, f"{row.path}: {value_in_line(value)}")
 
 
 def _words(text: str) -> str:

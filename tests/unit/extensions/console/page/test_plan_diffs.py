@@ -28,12 +28,12 @@ def test_change_of_a_text_shows_its_lines_that_differ() -> None:
     assert lines(shown) == [
         "~ .data.conf",
         "~ @@ -8,5 +8,5 @@",
-        " line 7".replace(" line", "  line"),
-        "  line 8",
+        " line 7",
+        " line 8",
         "- line 9",
         "+ new",
-        "  line 10",
-        "  line 11",
+        " line 10",
+        " line 11",
     ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -132,8 +133,8 @@ async def test_results_of_twenty_are_kept(page: Shown, engine: Engine) -> None:
     engine.may_end.set()
     for number in range(22):
         await asks(page, f"site-{number}")
-        name = f"site-{number}"
-        await eventually_async(lambda name=name: sees(page, name), lambda text: "1 to" in text)
+        look = partial(sees, page, f"site-{number}")
+        await eventually_async(look, lambda text: "1 to" in text)
     assert ["1 to" in await sees(page, f"site-{number}") for number in (0, 1, 2)] == [
         False,
         False,
