@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import yaml
 
-from rolecall.plan.differences import NOT_THERE
+from rolecall.plan.differences import NOT_THERE, FieldDifference
 from rolecall.plan.model import PlannedChange, PlannedObject, PlannedRun, PlanNote
 
-VERBS = {
+CHANGE_VERBS = {
     PlannedChange.CREATE: "create",
     PlannedChange.CHANGE: "change",
     PlannedChange.DELETE: "delete",
@@ -24,8 +24,8 @@ _NOTES = {
 }
 
 
-def heading(plan: PlannedRun) -> str:
-    so_many = counted(plan.objects)
+def plan_heading(plan: PlannedRun) -> str:
+    so_many = counted_changes(plan.objects)
     if plan.failure:
         return f"its role failed; {so_many} before that" if so_many else "its role failed"
     if not plan.is_sure:
@@ -33,20 +33,20 @@ def heading(plan: PlannedRun) -> str:
     return so_many or "nothing to change"
 
 
-def whole_lines(planned: PlannedObject) -> list[str]:
+def whole_object_lines(change: PlannedChange, rows: Iterable[FieldDifference]) -> list[str]:
     """An object that comes, as YAML; or one that goes."""
-    is_gone = planned.change is PlannedChange.DELETE
-    rows = ((row.path, row.before if is_gone else row.after) for row in planned.differences)
-    document = {path.removeprefix("."): value for path, value in rows if value is not NOT_THERE}
-    return value_lines(document)
+    is_gone = change is PlannedChange.DELETE
+    found = ((row.path, row.before if is_gone else row.after) for row in rows)
+    document = {path.removeprefix("."): value for path, value in found if value is not NOT_THERE}
+    return value_in_lines(document)
 
 
-def value_lines(value: Any) -> list[str]:
+def value_in_lines(value: Any) -> list[str]:
     text = yaml.safe_dump(value, sort_keys=False, default_flow_style=False, width=100)
     return text.removesuffix("...\n").rstrip("\n").splitlines()
 
 
-def one_line(value: Any) -> str:
+def value_in_line(value: Any) -> str:
     if value is NOT_THERE:
         return "(none)"
     if isinstance(value, str):
@@ -56,14 +56,14 @@ def one_line(value: Any) -> str:
     )
 
 
-def counted(objects: Sequence[PlannedObject]) -> str:
+def counted_changes(objects: Sequence[PlannedObject]) -> str:
     counts = Counter(planned.change for planned in objects)
     return ", ".join(
-        f"{counts[change]} to {VERBS[change]}" for change in PlannedChange if counts[change]
+        f"{counts[change]} to {CHANGE_VERBS[change]}" for change in PlannedChange if counts[change]
     )
 
 
-def tasks_text(planned: PlannedObject) -> str:
+def planned_by(planned: PlannedObject) -> str:
     """What would do it."""
     if planned.how:
         return f"no task: {planned.how}"

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, TextIO
 
 from rolecall.plan import (
+    CHANGE_VERBS,
     NOT_THERE,
     Certainty,
     FieldDifference,
@@ -16,16 +17,13 @@ from rolecall.plan import (
     PlannedRun,
     PlanNote,
     TaskPlace,
-)
-from rolecall.plan.words import (
-    VERBS,
-    counted,
-    heading,
+    counted_changes,
     note_text,
-    one_line,
-    tasks_text,
-    value_lines,
-    whole_lines,
+    plan_heading,
+    planned_by,
+    value_in_line,
+    value_in_lines,
+    whole_object_lines,
 )
 
 # Plans for people: a heading for each CR, its objects as a coloured diff, and what is not sure.
@@ -63,7 +61,7 @@ class PlanWords:
 
 def lines_of(plan: PlannedRun) -> Iterator[str]:
     """A plan, line by line."""
-    yield f"{plan.title}: {heading(plan)}"
+    yield f"{plan.title}: {plan_heading(plan)}"
     for planned in plan.objects:
         yield from _object_lines(planned)
     for note in plan.notes:
@@ -86,11 +84,11 @@ def summary(plans: Sequence[PlannedRun]) -> Iterator[str]:
         + (f", {len(failed)} whose role failed" if failed else "")
     )
     objects = [planned for plan in plans for planned in plan.objects]
-    if so_many := counted(objects):
+    if so_many := counted_changes(objects):
         yield f"in all: {so_many}"
     hidden = (note.what for plan in plans for note in plan.notes if note.kind == "not shown")
     yield from (f"not shown: {what}" for what in dict.fromkeys(hidden))
-    kinds = Counter((VERBS[planned.change], planned.gvk.kind) for planned in objects)
+    kinds = Counter((CHANGE_VERBS[planned.change], planned.gvk.kind) for planned in objects)
     for (verb, kind), count in sorted(kinds.items()):
         yield f"  {verb} {kind}: {count}"
 
@@ -98,25 +96,26 @@ def summary(plans: Sequence[PlannedRun]) -> Iterator[str]:
 def _object_lines(planned: PlannedObject) -> Iterator[str]:
     sign = _SIGNS[planned.change]
     made_up = " (a name like this)" if planned.is_name_made_up else ""
-    yield f"  {sign} {planned.title}{made_up}  [{tasks_text(planned)}]"
+    yield f"  {sign} {planned.title}{made_up}  [{planned_by(planned)}]"
     if planned.certainty is not Certainty.EXACT:
         yield f"      ({planned.certainty.value}: {planned.why})"
     if planned.change is PlannedChange.CREATE:
-        yield from (f"      + {line}" for line in whole_lines(planned))
+        whole = whole_object_lines(planned.change, planned.differences)
+        yield from (f"      + {line}" for line in whole)
     elif planned.change is PlannedChange.CHANGE:
         for row in planned.differences:
             yield from _change_lines(row)
 
 
 def _change_lines(row: FieldDifference) -> Iterator[str]:
-    before, after = (one_line(value) for value in (row.before, row.after))
+    before, after = (value_in_line(value) for value in (row.before, row.after))
     if len(before) + len(after) <= _LONGEST_VALUE and "\n" not in before + after:
         yield f"      ~ {row.path}: {before} -> {after}"
         return
     yield f"      ~ {row.path}:"
     for sign, value in (("-", row.before), ("+", row.after)):
         if value is not NOT_THERE:
-            yield from (f"      {sign}   {line}" for line in value_lines(value))
+            yield from (f"      {sign}   {line}" for line in value_in_lines(value))
 
 
 # Plans for programs. Fields are only ever added; values are those that people are shown.

@@ -5,24 +5,31 @@ The objects of a plan may be megabytes, and hold what the play saw; neither is k
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from difflib import unified_diff
 from itertools import islice
+from typing import Any, TypeVar
 
 from rolecall.plan import (
+    CHANGE_VERBS,
     NOT_THERE,
     Certainty,
     FieldDifference,
     PlannedChange,
     PlannedObject,
     PlannedRun,
+    note_text,
+    plan_heading,
+    planned_by,
+    value_in_line,
+    whole_object_lines,
 )
-from rolecall.plan.words import VERBS, heading, note_text, one_line, tasks_text, whole_lines
 
 _MOST_OBJECTS, _MOST_NOTES, _MOST_LINES = 100, 50, 1_000
 # Of a plan's lines together, in characters; of one line, and of a sentence.
 _MOST_TEXT, _LONGEST_LINE, _LONGEST_WORDS = 60_000, 300, 1_000
+_T = TypeVar("_T")
 _MOST_COMPARED = 500  # lines of one value; comparing takes the square of it
 
 
@@ -43,7 +50,7 @@ class ObjectDiff:
     why: str  # it is not exact
     is_name_made_up: bool
     lines: tuple[DiffLine, ...]
-    more: int = 0  # lines that are not shown
+    is_cut: bool = False  # there is more than these lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +69,7 @@ def diff_of(plan: PlannedRun) -> PlanDiff:
     """Takes long for large objects: call it in a thread."""
     left = _Room()
     return PlanDiff(
-        _words(heading(plan)),
+        _words(plan_heading(plan)),
         tuple(_object_diff(each, left) for each in plan.objects[:_MOST_OBJECTS]),
         tuple((_words(note_text(each)), _words(str(each.at))) for each in plan.notes[:_MOST_NOTES]),
         _words(plan.failure),
@@ -79,39 +86,75 @@ class _Room:
     def __init__(self) -> None:
         self._lines, self._text = _MOST_LINES, _MOST_TEXT
 
+    @property
+    def is_full(self) -> bool:
+        return self._lines < 0 or self._text < 0
+
     def takes(self, line: DiffLine) -> bool:
         self._lines -= 1
         self._text -= len(line.text)
-        return self._lines >= 0 and self._text >= 0
+        return not self.is_full
 
 
 def _object_diff(planned: PlannedObject, left: _Room) -> ObjectDiff:
-    shown, more = list[DiffLine](), 0
-    for line in _lines(planned):
+    shown, bound = list[DiffLine](), _Bound()
+    for line in _lines(planned, bound) if not left.is_full else ():
         cut = DiffLine(line.sign, _cut(line.text, _LONGEST_LINE))
-        if left.takes(cut):
-            shown.append(cut)
-        else:
-            more += 1
+        if not left.takes(cut):
+            break
+        shown.append(cut)
     return ObjectDiff(
-        VERBS[planned.change],
+        CHANGE_VERBS[planned.change],
         _words(planned.title),
-        _words(tasks_text(planned)),
+        _words(planned_by(planned)),
         planned.certainty.value if planned.certainty is not Certainty.EXACT else "",
         _words(str(planned.hide(planned.why))),
         planned.is_name_made_up,
         tuple(shown),
-        more,
+        left.is_full or bound.is_reached,
     )
 
 
-def _lines(planned: PlannedObject) -> Iterator[DiffLine]:
+class _Bound:
+    """Cuts the values of one object: YAML of megabytes takes minutes to write."""
+
+    def __init__(self) -> None:
+        self._left = _MOST_TEXT
+
+    @property
+    def is_reached(self) -> bool:
+        return self._left < 0
+
+    def row(self, row: FieldDifference) -> FieldDifference:
+        return FieldDifference(row.path, self._value(row.before), self._value(row.after))
+
+    def _value(self, value: Any) -> Any:
+        if isinstance(value, dict):
+            return {self._value(key): self._value(item) for key, item in self._first(value.items())}
+        if isinstance(value, list):
+            return [self._value(item) for item in self._first(value)]
+        if not isinstance(value, str):
+            self._left -= 1
+            return value
+        kept = value[: max(0, self._left)]
+        self._left -= len(value) + 1
+        return kept
+
+    def _first(self, items: Iterable[_T]) -> Iterator[_T]:
+        for item in items:
+            if self.is_reached:
+                return
+            yield item
+
+
+def _lines(planned: PlannedObject, bound: _Bound) -> Iterator[DiffLine]:
+    rows = map(bound.row, planned.differences)
     if planned.change is PlannedChange.CHANGE:
-        for row in planned.differences:
+        for row in rows:
             yield from _changed_lines(row)
     else:
         sign = "+" if planned.change is PlannedChange.CREATE else "-"
-        yield from (DiffLine(sign, line) for line in whole_lines(planned))
+        yield from (DiffLine(sign, line) for line in whole_object_lines(planned.change, rows))
 
 
 def _changed_lines(row: FieldDifference) -> Iterator[DiffLine]:
@@ -126,7 +169,7 @@ def _changed_lines(row: FieldDifference) -> Iterator[DiffLine]:
         return
     for sign, value in (("-", before), ("+", after)):
         if value is not NOT_THERE:
-            yield DiffLine(sign, f"{row.path}: {one_line(value)}")
+            yield DiffLine(sign, f"{row.path}: {value_in_line(value)}")
 
 
 def _words(text: str) -> str:

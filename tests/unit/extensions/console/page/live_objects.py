@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 from tests.unit.extensions.console.control.engine import NOON, SITE
-from tests.unit.extensions.console.page.cluster import FakeClient
 from tests.unit.extensions.console.page.serving import Shown
 
 from rolecall.gvk import Gvk
 from rolecall.history import kept_cr
 from rolecall.json_object import Json
-from rolecall.kube import Discovery, Resource
+from rolecall.kube import Resource
 from rolecall.record import RecordedRequest, RecordedTask, RunRecord
 from rolecall.record.file import write_record
 
@@ -35,11 +34,6 @@ class OneGroup:
         return Resource(gvk, f"{gvk.kind.lower()}s", namespaced=gvk.kind != "Node")
 
 
-def with_discovery() -> None:
-    """Readers' clients and the engine's know these kinds."""
-    FakeClient.discovery = cast(Discovery, OneGroup())  # type: ignore[attr-defined]
-
-
 def owned(kind: str, name: str, *, by: str = "uid-blog", **fields: Any) -> Json:
     """An object that a CR owns, without its kind, as some API servers list it."""
     owner = {"apiVersion": SITE.api_version, "kind": SITE.kind, "name": "blog", "uid": by}
@@ -60,8 +54,15 @@ def deployment(**spec: Any) -> Json:
 def request(*leaves: str, **more: Any) -> RecordedRequest:
     about = {"group": "apps", "version": "v1", "resource": "deployments", "subresource": ""}
     about |= {"namespace": "shop", "name": "web", "verb": "patch", "patch_type": "merge"}
-    facts: dict[str, Any] = {"number": 0, "at_s": 5.0, "seconds": 0.1, "code": 200, "task": 0}
-    return RecordedRequest(**about, **facts, manager=PYTHON, leaves=leaves, **more)
+    facts: dict[str, Any] = {
+        **about,
+        "number": 0,
+        "at_s": 5.0,
+        "seconds": 0.1,
+        "code": 200,
+        "task": 0,
+    }
+    return RecordedRequest(**facts, manager=PYTHON, leaves=leaves, **more)
 
 
 def keep_run(page: Shown, *requests: RecordedRequest, run: str = "7") -> None:

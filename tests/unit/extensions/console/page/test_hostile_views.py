@@ -269,6 +269,7 @@ def test_every_view_is_looked_at() -> None:
     looked_at |= {"kinds", "task_details", "comparison", "stdout", "login", "error"}
     looked_at |= {"task_details", "comparison", "stdout", "login", "error"}
     looked_at |= {"ask", "ask_parts", "worst_first", "patch_right"}
+    looked_at |= {"object_yaml", "plan", "plan_parts"}  # by test_hostile_plans.py
     parts = {"cr_parts", "overview_parts", "ordered"}
     assert {
         name

@@ -36,7 +36,7 @@ PATHS = [
     *(
         f"{place(name)}{query}"
         for name in ("busy", "broken", "late", "good")
-        for query in ("", "?fragment=1")
+        for query in ("", "?fragment=1", "/plan", "/plan?fragment=1")
     ),
 ]
 
