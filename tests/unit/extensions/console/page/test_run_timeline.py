@@ -37,8 +37,21 @@ def task(number: int, began_s: float, took_s: float, outcome: str = "ok", **more
 
 
 def asks(at_s: float, task: int, verb: str = "get", seconds: float = 0.1) -> RecordedRequest:
-    words: Any = ["", "v1", "pods", "", "shop", "web"]
-    return RecordedRequest(0, at_s, seconds, verb, *words, 200, task=task, answered_bytes=10)
+    return RecordedRequest(
+        0,
+        at_s,
+        seconds,
+        verb,
+        "",
+        "v1",
+        "pods",
+        "",
+        "shop",
+        "web",
+        200,
+        task=task,
+        answered_bytes=10,
+    )
 
 
 def record(tasks: list[RecordedTask], requests: list[RecordedRequest], end_s: float) -> RunRecord:

@@ -147,9 +147,10 @@ class Rows {
   async show(number) {
     const top = this.above.getBoundingClientRect().top + scrollY;
     scrollTo(0, top + number * this.height - innerHeight / 2);
-    await this.renew();
-    const row = this.body.querySelector(`tr[aria-rowindex="${number + 2}"]`);
-    row?.querySelector("a")?.focus({ preventScroll: true });
+    const link = () => this.body.querySelector(`tr[aria-rowindex="${number + 2}"] a`);
+    // The answer to an earlier question is dropped where scrolling asked a later one.
+    for (let tries = 0; tries < 5 && !link(); tries += 1) await this.renew();
+    link()?.focus({ preventScroll: true });
   }
 
   async renew() {
@@ -314,5 +315,5 @@ document.addEventListener("keydown", (event) => {
 
 showTimes(document);
 // The rows above the one that the address names have a place only now.
-if (location.hash.startsWith("#task-")) document.getElementById(location.hash.slice(1))?.scrollIntoView({ block: "center" });
+if (location.hash.startsWith("#task-")) document.getElementById(location.hash.slice(1))?.scrollIntoView();
 follow();
