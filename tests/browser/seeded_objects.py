@@ -18,7 +18,13 @@ from rolecall.kube import Page, Resource
 from rolecall.workqueue import Key
 from tests.unit.extensions.console.page.cluster import FakeClient, FakeCluster
 
-GROUPS = {"Deployment": "apps", "StatefulSet": "apps", "ReplicaSet": "apps", "Job": "batch"}
+GROUPS = {
+    "EndpointSlice": "discovery.k8s.io",
+    "Deployment": "apps",
+    "StatefulSet": "apps",
+    "ReplicaSet": "apps",
+    "Job": "batch",
+}
 CORE = ("Pod", "ConfigMap", "Secret", "Service")
 MANAGER = "OpenAPI-Generator"  # as `kubernetes.core` calls itself
 _VERBS = frozenset({"get", "list", "watch", "create", "update", "patch", "delete"})

@@ -213,7 +213,7 @@ def ticks(axis: Axis) -> list[tuple[float, str]]:
 
 
 def _tick(seconds: float) -> str:
-    if seconds >= 120:
+    if seconds >= 60:
         minutes = seconds / 60
         return f"{minutes / 60:g} h" if minutes >= 120 else f"{minutes:g} min"
     return f"{seconds:.4g} s"

@@ -162,6 +162,16 @@ class Rows {
     return [first, Math.max(first, last)];
   }
 
+  // Go to one of all rows, wherever one is.
+  async show(number) {
+    const top = this.above.getBoundingClientRect().top + scrollY;
+    scrollTo(0, top + number * this.height - innerHeight / 2);
+    const link = () => this.body.querySelector(`tr[aria-rowindex="${number + 2}"] a`);
+    // The answer to an earlier question is dropped where scrolling asked a later one.
+    for (let tries = 0; tries < 5 && !link(); tries += 1) await this.renew();
+    link()?.focus({ preventScroll: true });
+  }
+
   async renew() {
     const [first, last] = this.seen();
     const start = Math.max(0, first - SPARE);
@@ -294,6 +304,13 @@ document.addEventListener("submit", (event) => {
   if (asks && !confirm(asks)) event.preventDefault();
 });
 
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("a[data-row]");
+  if (!link || !lists.length || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+  event.preventDefault();
+  lists[0].show(Number(link.dataset.row)).catch(() => say("The tasks could not be read."));
+});
+
 // Keys: / to search, j and k from row to row, Escape to leave
 
 document.addEventListener("keydown", (event) => {
@@ -316,4 +333,8 @@ document.addEventListener("keydown", (event) => {
 });
 
 showTimes(document);
+// The rows above the one that the address names have a place only now.
+if (location.hash.startsWith("#task-")) document.getElementById(location.hash.slice(1))?.scrollIntoView();
 follow();
+
+export { asked, parsed };

@@ -94,11 +94,14 @@ def sentence_of(first: RunPage, second: RunPage, pairs: Sequence[TaskPair]) -> s
         left_s -= share_s
         name = each.name[:_LONGEST_NAME] or "a task without a name"
         named.append(f"{seconds_of(share_s)} in `{name}`")
+    said = f"{seconds_of(abs(slower_s))} {word}"
     if abs(slower_s) < _LEAST_S:
         said = "Both took about as long"
-    else:
-        of_which = f", of which {' and '.join(named)}" if named else ""
-        said = f"{seconds_of(abs(slower_s))} {word}{of_which}"
+    elif named and left_s > -_LEAST_S:
+        said += f", of which {' and '.join(named)}"
+    elif named:  # elsewhere it was the other way round
+        less, more = ("more", "less") if slower_s > 0 else ("less", "more")
+        said += f": {' and '.join(named)} {less}, {seconds_of(-left_s)} {more} in the rest"
     differ = sum(each.differs for each in pairs)
     ended = f"{differ:,} task{'' if differ == 1 else 's'} ended differently" if differ else ""
     return f"{said}; {ended or 'each task ended as before'}."
