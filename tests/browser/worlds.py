@@ -69,6 +69,7 @@ def storm(world: SeededWorld) -> None:
         add_cr(world, cr)
         if number % 10 == 0:
             world.waits(key, 20.0 + number / 20, Urgency.RETRY, "retry 2")
+            world.moves(key, "waiting")
     for number in range(20):
         key = Key(DATABASE.gvk, TEAMS[number % 5], f"database-{number:02}")
         add_cr(world, SeededCr(key, DATABASE, every_s=4 * 3600.0))

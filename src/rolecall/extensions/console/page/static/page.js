@@ -299,11 +299,6 @@ document.addEventListener("click", (event) => {
   toggle(link).catch(() => say("The task's details could not be read."));
 });
 
-document.addEventListener("submit", (event) => {
-  const asks = event.submitter?.dataset.asks;
-  if (asks && !confirm(asks)) event.preventDefault();
-});
-
 document.addEventListener("click", (event) => {
   const link = event.target.closest("a[data-row]");
   if (!link || !lists.length || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
