@@ -19,7 +19,11 @@ def watched() -> Watched:
     watched = Watched()
     secret = record(("build 1", 3.0), ("secret 2", 50.0))
     watched.ends(
-        ended(site("a", "mine"), record=record(("build 1", 4.0), ("wait 2", 2.0)), cause="edit"),
+        ended(
+            site("a", "mine"),
+            record=record(("build 1", 4.0), ("wait 2", 2.0)),
+            cause="edit of generation 4",
+        ),
         ended(site("b", "mine"), record=record(("build 1", 1.0)), seconds=7.0, cause="retry 4"),
         ended(site("b", "mine"), cause="retry 5"),
         ended(site("c", "theirs"), record=secret, cause="secret cause", seconds=99.0),
@@ -36,7 +40,7 @@ def test_tasks_add_up_and_the_one_that_took_most_time_is_first(watched: Watched)
         ]
 
 
-def test_causes_add_up_and_retries_are_one(watched: Watched) -> None:
+def test_causes_add_up_and_numbers_in_them_make_no_difference(watched: Watched) -> None:
     causes = watched.seen(Span.HOUR, [MINE]).noisiest
     rows = [(each.name, each.times, each.total_s) for each in causes]
     assert rows == [("retry", 2, 8.0), ("edit", 1, 1.0)]
