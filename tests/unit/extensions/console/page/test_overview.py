@@ -61,6 +61,13 @@ def test_kind_that_fails_says_how_often_and_when_last() -> None:
     assert "no run" in history
 
 
+def test_history_of_a_day_is_drawn_to_its_end() -> None:
+    """Longer than texts that are printed may be."""
+    html = html_of(made_trends({WEBSITE: [GOOD] * 96}, Span.DAY))
+    (path,) = re.findall(r'class="mark good" d="([^"]*)"', html)
+    assert path.count("M") == 96 and path.endswith("z")
+
+
 def test_top_of_each_axis_has_its_unit() -> None:
     html = html_of(made_trends({WEBSITE: [BAD] * 96}, Span.DAY))
     tops = re.findall(r'class="top">([^<]+)<', html)
