@@ -33,7 +33,8 @@ from rolecall.json_object import Json, as_map
 from rolecall.kube import Resource, is_owned_by, owner_annotations
 from rolecall.workqueue import Key
 
-_MOST_FIELDS = 2_000
+# Each field is looked for in each write.
+_MOST_FIELDS, _MOST_WRITES = 2_000, 100
 _GROUP_VERSION = re.compile(r"([a-z0-9][-a-z0-9.]{0,252}/)?[a-z0-9]{1,63}")
 _MOST_RUNS = 20  # each has a record, which may be megabytes
 _LOG = (
@@ -131,8 +132,10 @@ def _shown(
     document = {"apiVersion": gvk.api_version, "kind": gvk.kind, **live.document}
     if runs is not None:
         found.read(runs[:_MOST_RUNS], str(key), live.target)
-    blamed = blame(live_fields_of(document, _MOST_FIELDS), found.writes)
+    blamed = blame(live_fields_of(document, _MOST_FIELDS), found.writes[:_MOST_WRITES])
     notes = [_LOG] if runs is None else found.limits(blamed)
+    if len(found.writes) > _MOST_WRITES:
+        notes.append(f"Only the newest {_MOST_WRITES} of {len(found.writes):,} writes count here.")
     notes += [_FILLED_IN] if any(each.is_filled_in for each in blamed) else []
     shown = ObjectPage(
         key,
