@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -82,6 +83,32 @@ def test_list_scrolls_without_a_frame_that_waits(visitor: Looking) -> None:
     assert nodes(page) < MOST_NODES
 
 
+def test_timeline_scrolls_without_a_task_of_the_browser_that_is_long(
+    visitor: Looking, long_run: str
+) -> None:
+    """None takes a tenth of a second of its thread's time, which other programs do not add to."""
+    page = visitor.go(f"{long_run}?order=time")
+    expect(page.locator(ROWS).first).to_be_visible()
+    browser = page.context.browser
+    assert browser is not None
+    browser.start_tracing(page=page, categories=["toplevel"])
+    for _ in range(20):
+        page.evaluate("scrollBy(0, 2 * innerHeight)")
+        page.wait_for_timeout(50)
+    events = json.loads(browser.stop_tracing())["traceEvents"]
+    threads = {
+        (each["pid"], each["tid"])
+        for each in events
+        if each["name"] == "thread_name" and each["args"]["name"] == "CrRendererMain"
+    }
+    longest_us = max(
+        each.get("tdur", 0)
+        for each in events
+        if each["name"].endswith("RunTask") and (each["pid"], each["tid"]) in threads
+    )
+    assert 0 < longest_us < 100_000
+
+
 def test_keys_lead_through_rows_that_were_not_there(visitor: Looking) -> None:
     page = visitor.go("/crs")
     expect(page.locator("table.rows")).to_have_attribute("aria-rowcount", str(MANY + 1))
@@ -102,6 +129,21 @@ def test_object_that_is_far_away_is_found_by_its_name(visitor: Looking) -> None:
     page.keyboard.type("site-098")
     page.keyboard.press("Enter")
     expect(page.locator("#found")).to_have_text("100 objects")
+
+
+def test_mark_of_the_strip_leads_to_its_task(visitor: Looking, long_run: str) -> None:
+    page = visitor.go(f"{long_run}?order=time")
+    mark = page.locator("#time .strip a").nth(150)
+    number = int(mark.get_attribute("data-row") or "0")
+    address = mark.get_attribute("href") or ""
+    assert number > 1000
+    mark.click()
+    expect(page.locator(":focus")).to_have_text(f"step {number:04}")
+    expect(page.locator(":focus")).to_be_in_viewport()
+    # The same by its address, for another tab and for a browser without scripts.
+    page = visitor.go(address)
+    expect(page.locator("tr:target")).to_contain_text(f"step {number:04}")
+    expect(page.locator("tr:target")).to_be_in_viewport()
 
 
 def test_opened_task_stays_open_and_others_stay_at_their_places(
