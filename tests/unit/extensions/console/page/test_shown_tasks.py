@@ -5,8 +5,8 @@ them.
 from __future__ import annotations
 
 import json
-import tracemalloc
 import threading
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ import pytest
 from rolecall.extensions.console.markup import shortened
 from rolecall.extensions.console.page.shown_tasks import (
     RunsRead,
+    ShownTask,
     ShownTasks,
     beginning_of,
     ends_of,
