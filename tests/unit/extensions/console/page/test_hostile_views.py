@@ -13,10 +13,12 @@ from typing import Any
 import pytest
 from tests.unit.extensions.console.page.reading_html import Seen
 
+from rolecall.extending import HeldRun
 from rolecall.extensions.console.page import views
 from rolecall.extensions.console.page.failures import FailingSince, Failure, Failures
 from rolecall.extensions.console.page.rows import Counts, CrRow, Query
 from rolecall.extensions.console.page.run_timeline import RunTimeline, timeline_of
+from rolecall.extensions.console.page.rows import Counts, CrRow, Live, NextRun, Query
 from rolecall.extensions.console.page.shown_tasks import ShownTask, TaskEnd
 from rolecall.extensions.console.page.trends import BusyRow, Interval, SeenTrends, Span
 from rolecall.extensions.console.page.views import (
@@ -67,8 +69,8 @@ def key(text: str) -> Key:
 
 
 def row(text: str, state: str) -> CrRow:
-    words: Any = [text] * 12
-    return CrRow(key(text), state, 1, *words)
+    live = Live(0.0, text, text, text, text, text) if state in ("running", "waiting") else None
+    return CrRow(key(text), state, 1, live, HeldRun.of(run(text, "failed")), NextRun(0.0, text))
 
 
 def run(text: str, outcome: str = "") -> KeptRun:
