@@ -22,6 +22,9 @@ from tools.browser_ready import what_is_missing
 from rolecall.gvk import Gvk
 from rolecall_dev.localcluster import Cluster
 from tests.browser.looking import GROUP, Looking, Town, look
+from tests.browser.seeded_world import SeededWorld
+from tests.browser.served_worlds import TOKEN, ServedWorld, served_world
+from tests.browser.worlds import world
 from tests.e2e.engine import EngineProcess
 from tests.fixtures.crds import crd_for
 from tests.fixtures.eventually import eventually
@@ -36,6 +39,8 @@ collect_ignore_glob = ["test_*.py"] if _IS_LEFT_OUT else []
 PROJECT = Path(__file__).parent / "project"
 NewReader = Callable[..., Looking]
 NewEngine = Callable[..., EngineProcess]
+Serve = Callable[..., ServedWorld]
+NewVisitor = Callable[..., Looking]
 
 
 @pytest.fixture(scope="package")
@@ -49,6 +54,66 @@ def chromium() -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=program(), args=options)
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="package")
+def serve(chromium: object, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
+    """A factory: `serve("busy")` is the page of that world; `is_local=False`: its users log in.
+
+    Each world is made once for all tests, which leave it as it is.
+    """
+    made: dict[str, SeededWorld] = {}
+    serving: dict[tuple[str, bool], ServedWorld] = {}
+    with ExitStack() as ending:
+
+        def serve(name: str, *, is_local: bool = True) -> ServedWorld:
+            if name not in made:
+                made[name] = world(name, tmp_path_factory.mktemp(name))
+            if (name, is_local) not in serving:
+                page = served_world(made[name], is_local=is_local)
+                serving[name, is_local] = ending.enter_context(page)
+            return serving[name, is_local]
+
+        yield serve
+
+
+@pytest.fixture(scope="package")
+def served_one(serve: Serve, request: pytest.FixtureRequest) -> ServedWorld:
+    """The world that a test's parameter names; see `of_worlds`."""
+    return serve(request.param)
+
+
+def of_worlds(*names: str) -> pytest.MarkDecorator:
+    """For a test with `served_one`. Of this scope, or its threads count as leaks of a test."""
+    return pytest.mark.parametrize("served_one", names, indirect=True, scope="package")
+
+
+@pytest.fixture(scope="package")
+def many(serve: Serve) -> ServedWorld:
+    return serve("many")
+
+
+@pytest.fixture(scope="package")
+def busy(serve: Serve) -> ServedWorld:
+    return serve("busy")
+
+
+@pytest.fixture(scope="package")
+def busy_for_users(serve: Serve) -> ServedWorld:
+    """The busy world, where users of the cluster log in."""
+    return serve("busy", is_local=False)
+
+
+@pytest.fixture
+def new_visitor(new_reader: NewReader) -> NewVisitor:
+    """A factory: `new_visitor(served_world, **options of playwright)`, who has entered."""
+
+    def visit(served: ServedWorld, **options: Any) -> Looking:
+        visitor = new_reader(served.port, **options)
+        visitor.go(f"/?token={TOKEN}")
+        return visitor
+
+    return visit
 
 
 @pytest.fixture(scope="package")

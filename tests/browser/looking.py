@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, Page, Route
+from playwright.sync_api import Browser, BrowserContext, Page, Route, ViewportSize
 
 from rolecall.json_object import Json
 from rolecall_dev.localcluster import Cluster
@@ -25,7 +25,8 @@ PICTURES = ROOT / "build" / "screenshots"
 AXE_REPORT = ROOT / "build" / "axe" / "report.json"
 # What `PICTURES=1 make test-browser` writes anew; docs/guides/page.md shows them.
 IN_THE_GUIDE = ("overview-light", "object-light", "run-light", "object-phone", "live-run")
-WIDE, PHONE = {"width": 1280, "height": 860}, {"width": 360, "height": 780}
+WIDE: ViewportSize = {"width": 1280, "height": 860}
+PHONE: ViewportSize = {"width": 360, "height": 780}
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 # axe's rules that WCAG 2.2 AA asks for, and its best practices.
 _AXE = {"resultTypes": ["violations"]}

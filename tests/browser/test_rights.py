@@ -66,16 +66,27 @@ def test_chief_pauses_and_resumes_in_his_name(
 ) -> None:
     reader = new_reader(guarded.port)
     page = log_in(reader, bank, tokens["chief"])
-    page.on("dialog", lambda dialog: dialog.accept())
-    page.get_by_label("Why it is paused").fill("we count the money")
-    page.get_by_role("button", name="Pause").click()
+    pause = page.get_by_role("link", name="Pause")
+    pause.click()
+    dialog, reason = page.get_by_role("dialog"), page.get_by_label("Why it is paused")
+    expect(reason).to_be_focused()
+    expect(dialog).to_contain_text(f"the right to patch shops.{GROUP}")
+    assert reader.violations("question before a pause") == []
+    page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+    expect(pause).to_be_focused()
+    page.keyboard.press("Enter")
+    reason.fill("we count the money")
+    reader.picture("question-before-a-pause")
+    dialog.get_by_role("button", name="Pause").click()
     expect(page.locator("#now .badge")).to_have_text("paused")
     shops = f"/apis/{GROUP}/v1/namespaces/{guarded.namespace}/shops"
     reported = guarded.cluster.api.get(f"{shops}/bank")["metadata"]["annotations"]
     assert reported["rolecall.dev/paused-by"].endswith(":chief")
     assert reported["rolecall.dev/paused-because"] == "we count the money"
     reader.picture("paused")
-    page.get_by_role("button", name="Resume").click()
+    page.get_by_role("link", name="Resume").click()
+    dialog.get_by_role("button", name="Resume").click()
     expect(page.locator("#now .badge")).to_have_text("ready")
 
 
@@ -85,7 +96,8 @@ def test_clerk_sees_objects_but_neither_their_runs_nor_buttons(
     reader = new_reader(guarded.port)
     page = log_in(reader, bank, tokens["clerk"])
     expect(page.locator("#owned")).to_contain_text("you may not read here")
-    expect(page.get_by_role("button", name="Reconcile now")).to_have_count(0)
+    expect(page.get_by_role("link", name="Reconcile now")).to_have_count(0)
+    expect(page.locator("#now")).to_contain_text("which you do not have")
     page.locator("#runs tbody th a").first.click()
     expect(page.locator("h1")).to_contain_text("You may not read")
     assert reader.violations("refused") == []

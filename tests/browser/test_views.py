@@ -51,7 +51,7 @@ def test_view_is_readable_for_all_users(
         page.emulate_media(color_scheme=scheme)
         assert reader.violations(f"{view}, {scheme}") == []
         reader.picture(f"{view}-{scheme}")
-    page.set_viewport_size({"width": PHONE["width"], "height": PHONE["height"]})
+    page.set_viewport_size(PHONE)
     assert reader.overflow() <= 0
     assert reader.violations(f"{view}, phone") == []
     reader.picture(f"{view}-phone")

@@ -32,7 +32,7 @@ from rolecall.extending.foreseen import (
 )
 from rolecall.extending.found import extension_classes, extension_metrics, watch_keys
 from rolecall.extending.host import Extensions, followed_by
-from rolecall.extending.last_runs import LastRuns
+from rolecall.extending.last_runs import HeldFacts, HeldRun, LastRuns
 from rolecall.reconcile import TurnView
 
 __all__ = [
@@ -52,6 +52,8 @@ __all__ = [
     "Foreseen",
     "ForeseenObject",
     "GiveVerdict",
+    "HeldFacts",
+    "HeldRun",
     "IssueWorldAccess",
     "KnownByPlace",
     "KnownCr",

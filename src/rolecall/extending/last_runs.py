@@ -6,22 +6,81 @@ artifacts, before its run or for want of a folder, is shown by its error while t
 
 from __future__ import annotations
 
+import marshal
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from sys import intern
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from rolecall.history import KeptRun, kept_cr
+from rolecall.history import FailedTask, KeptRun, kept_cr
 from rolecall.reconcile import Outcome
 from rolecall.workqueue import Key
 
 # The newest folder that is not the run in flight.
 _LOOKED_AT = 2
+# Tens of thousands are held, and what a play said may be long.
+_LONGEST_TEXT = 4000
+_EQUAL_IF_SAME = (
+    2  # a version of `marshal` without references: the bytes are equal where the facts are
+)
 
 
-class _GoodRun(NamedTuple):
-    """What is held of a run that did well, of which there may be tens of thousands."""
+class HeldRun(bytes):
+    """A run as it is held for each CR: a tenth of a `KeptRun`, and no work for the collector."""
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, run: KeptRun) -> HeldRun:
+        facts: tuple[Any, ...] = (
+            run.run,
+            run.generation,
+            _stamp(run.began),
+            _stamp(run.ended),
+            run.seconds,
+            run.cause[:_LONGEST_TEXT],
+        )
+        if run.outcome != "succeeded":
+            failed = run.failed_task
+            task = failed and (failed.name, failed.place, failed.message)
+            texts = [text[:_LONGEST_TEXT] for text in task] if task else []
+            facts += (run.outcome, run.reason[:_LONGEST_TEXT], run.is_finalizer, run.ending, texts)
+        return cls(marshal.dumps(facts, _EQUAL_IF_SAME))
+
+    @property
+    def facts(self) -> HeldFacts:
+        return HeldFacts(*marshal.loads(self))  # noqa: S302 - we made these bytes
+
+    def without_content(self) -> HeldRun:
+        """For a reader who may know how it ended, and not what it did."""
+        shown: tuple[Any, ...] = self.facts._replace(cause="", reason="", failed_task=())
+        return HeldRun(marshal.dumps((*shown,), _EQUAL_IF_SAME))
+
+    def whole(self, key: Key, root: Path) -> KeptRun:
+        """Without the record of what it changed, which its folder has."""
+        facts = self.facts
+        return KeptRun(
+            facts.run,
+            kind=key.gvk.kind,
+            namespace=key.namespace,
+            name=key.name,
+            generation=facts.generation,
+            is_finalizer=facts.is_finalizer,
+            began=_moment(facts.began_s),
+            ended=_moment(facts.ended_s),
+            outcome=facts.outcome,
+            ending=facts.ending,
+            seconds=facts.seconds,
+            cause=facts.cause,
+            failed_task=FailedTask(*facts.failed_task) if facts.failed_task else None,
+            reason=facts.reason,
+            folder=kept_cr(root, key.gvk, key.namespace, key.name).artifacts / facts.run,
+        )
+
+
+class HeldFacts(NamedTuple):
+    """What a held run says."""
 
     run: str
     generation: int | None
@@ -29,27 +88,11 @@ class _GoodRun(NamedTuple):
     ended_s: float | None
     seconds: float | None
     cause: str
-
-    def whole(self, key: Key) -> KeptRun:
-        return KeptRun(
-            self.run,
-            kind=key.gvk.kind,
-            namespace=key.namespace,
-            name=key.name,
-            generation=self.generation,
-            began=_moment(self.began_s),
-            ended=_moment(self.ended_s),
-            outcome="succeeded",
-            seconds=self.seconds,
-            cause=self.cause,
-        )
-
-
-def _lean(run: KeptRun | None) -> KeptRun | _GoodRun | None:
-    if run is None or run.outcome != "succeeded":
-        return run
-    began_s, ended_s = _stamp(run.began), _stamp(run.ended)
-    return _GoodRun(run.run, run.generation, began_s, ended_s, run.seconds, intern(run.cause))
+    outcome: str = "succeeded"
+    reason: str = ""
+    is_finalizer: bool = False
+    ending: str = "Finished"
+    failed_task: Sequence[str] = ()  # its name, its place, what it said
 
 
 def _stamp(moment: datetime | None) -> float | None:
@@ -65,7 +108,7 @@ class LastRuns:
 
     def __init__(self, root: Path) -> None:
         self._root = root
-        self._runs: dict[Key, KeptRun | _GoodRun | None] = {}
+        self._runs: dict[Key, HeldRun | None] = {}
         self._errors: dict[Key, tuple[str, str]] = {}  # id of the run, if there was one; error
         self._turns = 0  # what was read while a turn ended may be of before
 
@@ -85,17 +128,24 @@ class LastRuns:
 
     def of(self, key: Key) -> KeptRun | None:
         """The last run that ended, or the turn that could not begin one. Reads files."""
+        held = self.held(key)
+        return None if held is None else held.whole(key, self._root)
+
+    def held(self, key: Key) -> HeldRun | None:
+        """The same as it is held. Reads files."""
         if key in self._runs:
-            held = self._runs[key]
-            run = held.whole(key) if isinstance(held, _GoodRun) else held
+            run = self._runs[key]
         else:
             turns = self._turns
             cr = kept_cr(self._root, key.gvk, key.namespace, key.name)
             ended = [run for run in cr.runs(_LOOKED_AT) if run.outcome != "running"]
-            run = ended[0] if ended else None
+            run = HeldRun.of(ended[0]) if ended else None
             if turns == self._turns:
-                self._runs[key] = _lean(run)
-        of_run, error = self._errors.get(key, ("", ""))
-        if not error or (run is not None and run.run == of_run):
+                self._runs[key] = run
+        if key not in self._errors:
             return run
-        return replace(run or KeptRun(""), run="", outcome="failed", reason=error, failed_task=None)
+        of_run, error = self._errors[key]
+        if run is not None and run.facts.run == of_run:
+            return run
+        kept = run.whole(key, self._root) if run is not None else KeptRun("")
+        return HeldRun.of(replace(kept, run="", outcome="failed", reason=error, failed_task=None))

@@ -22,6 +22,8 @@ from rolecall.kube.errors import GATEWAY_HINT, NoSuchKindError, NotFoundError, U
 from rolecall.kube.resource import Resource
 
 MISS_PAUSE_S = 1.0
+# More groups than a cluster has: some were made up in requests.
+_MOST_KNOWN = 1_000
 
 
 @dataclass(slots=True)
@@ -72,7 +74,15 @@ class Discovery:
             fresh = await self._read(group, version)
             fresh.read_at = self._clock.monotonic()
             self._known[place] = fresh
-            return fresh
+        if len(self._known) > _MOST_KNOWN:
+            self._forget_absent()
+        return fresh
+
+    def _forget_absent(self) -> None:
+        for place in [place for place, known in self._known.items() if not known.by_kind]:
+            del self._known[place]
+            if not self._locks[place].locked():
+                del self._locks[place]
 
     async def _read(self, group: str, version: str) -> _GroupVersion:
         path = f"/apis/{group}/{version}" if group else f"/api/{version}"

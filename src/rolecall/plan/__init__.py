@@ -10,9 +10,20 @@ from rolecall.plan.model import (
     TaskPlace,
 )
 from rolecall.plan.planner import Planner, PlanRequest
+from rolecall.plan.words import (
+    CHANGE_VERBS,
+    counted_changes,
+    note_text,
+    plan_heading,
+    planned_by,
+    value_in_line,
+    value_in_lines,
+    whole_object_lines,
+)
 from rolecall.plan.world import PlanWorld
 
 __all__ = [
+    "CHANGE_VERBS",
     "NOT_THERE",
     "Certainty",
     "FieldDifference",
@@ -25,4 +36,11 @@ __all__ = [
     "Planner",
     "TaskPlace",
     "compared",
+    "counted_changes",
+    "note_text",
+    "plan_heading",
+    "planned_by",
+    "value_in_line",
+    "value_in_lines",
+    "whole_object_lines",
 ]

@@ -56,6 +56,8 @@ class PlanRequest:
     verbosity: int = 0
     keep_artifacts: int = 0
     timeout_s: float = PLAN_TIMEOUT_S
+    # Its private folder, below the root; None: the CR's, where one run goes at a time.
+    folder: Path | None = None
     on_start: Callable[[RunHandle], None] = lambda _: None  # given what ends it early
 
 
@@ -105,6 +107,7 @@ class Planner:
                     timeout_s=request.timeout_s,
                     withheld=await self._withheld(request),
                     note_event=followed.event,
+                    folder=request.folder,
                     plan_notes=left_out,
                 )
                 handle = await self._runner.start(run, lambda _: None)
@@ -131,7 +134,7 @@ class Planner:
             about.namespace,
             about.name,
             objects=tuple(objects),
-            notes=(*(_note_of(each) for each in left), *unknown),
+            notes=(*(_note_of(each, redactor.text) for each in left), *unknown),
             failure=_failure_of(result),
             seconds=self._clock.monotonic() - began_s,
         )
@@ -174,8 +177,8 @@ def _in_project(place: str) -> str:
     return place
 
 
-def _note_of(left: LeftOut) -> PlanNote:
-    return PlanNote(left.kind, left.what, left.at)
+def _note_of(left: LeftOut, hide: Callable[[str], str]) -> PlanNote:
+    return PlanNote(left.kind, hide(left.what), left.at)
 
 
 def _failure_of(result: RunResult) -> str:

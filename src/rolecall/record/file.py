@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable, Iterator
 from dataclasses import fields
 from datetime import datetime
 from pathlib import Path
@@ -19,6 +20,8 @@ _LARGEST_BYTES = 64_000_000
 # Where they begin; in a text, quotes have a backslash.
 _REQUESTS = b', "requests": ['
 _TUPLES = ("leaves", "named_items")
+_NO_OBJECT = dict.fromkeys(("group", "version", "resource", "subresource", "namespace", "name"), "")
+_DECODER = json.JSONDecoder()
 _TASK, _REQUEST = (
     tuple(each.name for each in fields(kind)) for kind in (RecordedTask, RecordedRequest)
 )
@@ -45,13 +48,13 @@ def read_record(folder: Path, *, with_requests: bool = True) -> RunRecord | None
         if not with_requests:
             head, found, _ = data.partition(_REQUESTS)
             data = head + b"}" if found else data
-        values = json.loads(data)
+        values = _Pieces(data.decode()).values()
         return RunRecord(
             run=str(values["run"]),
             began=datetime.fromisoformat(values["began"]),
             began_s=float(values["began_s"]),
-            tasks=tuple(RecordedTask(**_known(RecordedTask, each)) for each in values["tasks"]),
-            requests=tuple(_request(each) for each in values["requests"]) if with_requests else (),
+            tasks=values["tasks"],
+            requests=values["requests"] if with_requests else (),
             ended_s=values.get("ended_s"),
             incomplete=str(values.get("incomplete", "")),
         )
@@ -82,21 +85,56 @@ def _said(values: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in values.items() if value not in ("", (), None)}
 
 
+class _Pieces:
+    """JSON item by item: nothing else runs in this process while `json.loads` reads megabytes."""
+
+    def __init__(self, text: str) -> None:
+        self._text, self._at = text, 0
+
+    def values(self) -> dict[Any, Any]:
+        found = {}
+        self._expect("{")
+        while not self._comes("}"):
+            key = self._value()
+            self._expect(":")
+            make = _MADE.get(key)
+            found[key] = self._value() if make is None else tuple(map(make, self._items()))
+            self._comes(",")
+        return found
+
+    def _items(self) -> Iterator[Any]:
+        self._expect("[")
+        while not self._comes("]"):
+            yield self._value()
+            self._comes(",")
+
+    def _value(self) -> Any:
+        self._comes("")
+        value, self._at = _DECODER.raw_decode(self._text, self._at)
+        return value
+
+    def _expect(self, sign: str) -> None:
+        if not self._comes(sign):
+            raise ValueError(sign)
+
+    def _comes(self, sign: str) -> bool:
+        """Whether this is next, after white space; go beyond it."""
+        while self._text[self._at : self._at + 1].isspace():
+            self._at += 1
+        is_next = self._text.startswith(sign, self._at)
+        self._at += len(sign) * is_next
+        return is_next
+
+
+def _task(values: dict[str, Any]) -> RecordedTask:
+    return RecordedTask(**{name: values[name] for name in _TASK if name in values})
+
+
 def _request(values: dict[str, Any]) -> RecordedRequest:
-    known: dict[str, Any] = {
-        "group": "",
-        "version": "",
-        "resource": "",
-        "subresource": "",
-        "namespace": "",
-        "name": "",
-        **_known(RecordedRequest, values),
-    }
+    known = _NO_OBJECT | {name: values[name] for name in _REQUEST if name in values}
     for name in _TUPLES:
         known[name] = tuple(known.get(name, ()))
     return RecordedRequest(**known)
 
 
-def _known(kind: type, values: dict[str, Any]) -> dict[str, Any]:
-    names = {each.name for each in fields(kind)}
-    return {name: value for name, value in values.items() if name in names}
+_MADE: dict[Any, Callable[[Any], Any]] = {"tasks": _task, "requests": _request}

@@ -123,7 +123,7 @@ class RunRecord:
 
 
 class RequestsSoFar(Protocol):
-    """What a run asked for so far; each question costs less than a record."""
+    """What a run asked for so far; each question but the last costs less than a record."""
 
     def has_touched(self, group: str, resource: str, namespace: str, name: str) -> bool:
         """Whether it asked for this object by name."""
@@ -136,3 +136,6 @@ class RequestsSoFar(Protocol):
 
     def unowned(self) -> set[str]:
         """UIDs of objects that it asked for by name, and that its CR did not own."""
+
+    def record(self) -> RunRecord:
+        """All that is known by now; better made in a thread."""

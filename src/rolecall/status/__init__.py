@@ -32,7 +32,13 @@ from rolecall.status.object_writer import (
     OnOwnWrite,
     VanishedError,
 )
-from rolecall.status.own_conditions import NOT_CONVERGING, PAUSED, READY, set_in_place
+from rolecall.status.own_conditions import (
+    NOT_CONVERGING,
+    PAUSED,
+    READY,
+    is_own_ready,
+    set_in_place,
+)
 from rolecall.status.writer import StatusMissingError, StatusWriter
 
 __all__ = [
@@ -65,6 +71,7 @@ __all__ = [
     "conditions_of",
     "find",
     "generation_of",
+    "is_own_ready",
     "is_true",
     "set_in_place",
     "with_conditions",

@@ -54,6 +54,14 @@ def test_name_of_a_task_is_one_line_of_bounded_length() -> None:
     assert progress.where.encode()
 
 
+def test_tasks_that_began_are_counted() -> None:
+    progress = AT_START
+    for event in ("playbook_on_task_start", "runner_on_ok", "playbook_on_handler_task_start"):
+        progress = progress.after(word(event, task="Wait"), START)
+
+    assert (AT_START.tasks, progress.tasks) == (0, 2)
+
+
 def test_garbage_in_events_is_no_task() -> None:
     progress = AT_START.after(word("playbook_on_task_start", task=["no", "text"]), START)
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from rolecall.extensions.console.blame import BlamedObject, CrName, Write
-from rolecall.extensions.console.commands.blame_runs import FoundWrites, find_writes
+from rolecall.extensions.console.blame import BlamedObject, CrName, FoundWrites, Write
+from rolecall.extensions.console.commands.blame_runs import find_writes
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import Channel

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, TextIO
 
-import yaml
-
 from rolecall.plan import (
+    CHANGE_VERBS,
     NOT_THERE,
     Certainty,
     FieldDifference,
@@ -18,23 +17,19 @@ from rolecall.plan import (
     PlannedRun,
     PlanNote,
     TaskPlace,
+    counted_changes,
+    note_text,
+    plan_heading,
+    planned_by,
+    value_in_line,
+    value_in_lines,
+    whole_object_lines,
 )
 
 # Plans for people: a heading for each CR, its objects as a coloured diff, and what is not sure.
 
 _SIGNS = {PlannedChange.CREATE: "+", PlannedChange.CHANGE: "~", PlannedChange.DELETE: "-"}
-_VERBS = {
-    PlannedChange.CREATE: "create",
-    PlannedChange.CHANGE: "change",
-    PlannedChange.DELETE: "delete",
-}
 _COLOURS = {"+": "32", "-": "31", "~": "33", "!": "35"}
-_NOTES = {
-    "wait": "would wait for",
-    "left out": "left out",
-    "unknown": "unknown",
-    "not shown": "not shown",
-}
 _LONGEST_VALUE = 100
 
 
@@ -66,12 +61,12 @@ class PlanWords:
 
 def lines_of(plan: PlannedRun) -> Iterator[str]:
     """A plan, line by line."""
-    yield f"{plan.title}: {_heading(plan)}"
+    yield f"{plan.title}: {plan_heading(plan)}"
     for planned in plan.objects:
         yield from _object_lines(planned)
     for note in plan.notes:
         at = "" if note.kind == "not shown" else f"  [{note.at}]"
-        yield f"  ! {_NOTES[note.kind]}: {note.what}{at}"
+        yield f"  ! {note_text(note)}{at}"
     if plan.failure:
         yield f"  ! unknown from here on: {plan.failure}"
 
@@ -89,75 +84,38 @@ def summary(plans: Sequence[PlannedRun]) -> Iterator[str]:
         + (f", {len(failed)} whose role failed" if failed else "")
     )
     objects = [planned for plan in plans for planned in plan.objects]
-    if counted := _counted(objects):
-        yield f"in all: {counted}"
+    if so_many := counted_changes(objects):
+        yield f"in all: {so_many}"
     hidden = (note.what for plan in plans for note in plan.notes if note.kind == "not shown")
     yield from (f"not shown: {what}" for what in dict.fromkeys(hidden))
-    kinds = Counter((_VERBS[planned.change], planned.gvk.kind) for planned in objects)
+    kinds = Counter((CHANGE_VERBS[planned.change], planned.gvk.kind) for planned in objects)
     for (verb, kind), count in sorted(kinds.items()):
         yield f"  {verb} {kind}: {count}"
-
-
-def _heading(plan: PlannedRun) -> str:
-    counted = _counted(plan.objects)
-    if plan.failure:
-        return f"its role failed; {counted} before that" if counted else "its role failed"
-    if not plan.is_sure:
-        return f"{counted}, and what is unknown" if counted else "unknown"
-    return counted or "nothing to change"
 
 
 def _object_lines(planned: PlannedObject) -> Iterator[str]:
     sign = _SIGNS[planned.change]
     made_up = " (a name like this)" if planned.is_name_made_up else ""
-    places = ", ".join(str(place) for place in planned.tasks)
-    places = f"no task: {planned.how}" if planned.how else places
-    yield f"  {sign} {planned.title}{made_up}  [{places}]"
+    yield f"  {sign} {planned.title}{made_up}  [{planned_by(planned)}]"
     if planned.certainty is not Certainty.EXACT:
         yield f"      ({planned.certainty.value}: {planned.why})"
     if planned.change is PlannedChange.CREATE:
-        yield from (f"      + {line}" for line in _yaml_lines(planned.differences))
+        whole = whole_object_lines(planned.change, planned.differences)
+        yield from (f"      + {line}" for line in whole)
     elif planned.change is PlannedChange.CHANGE:
         for row in planned.differences:
             yield from _change_lines(row)
 
 
 def _change_lines(row: FieldDifference) -> Iterator[str]:
-    before, after = (_shown(value) for value in (row.before, row.after))
+    before, after = (value_in_line(value) for value in (row.before, row.after))
     if len(before) + len(after) <= _LONGEST_VALUE and "\n" not in before + after:
         yield f"      ~ {row.path}: {before} -> {after}"
         return
     yield f"      ~ {row.path}:"
     for sign, value in (("-", row.before), ("+", row.after)):
         if value is not NOT_THERE:
-            yield from (f"      {sign}   {line}" for line in _value_lines(value))
-
-
-def _yaml_lines(rows: Iterable[FieldDifference]) -> list[str]:
-    document = {row.path.removeprefix("."): row.after for row in rows if row.after is not NOT_THERE}
-    return _value_lines(document)
-
-
-def _value_lines(value: Any) -> list[str]:
-    text = yaml.safe_dump(value, sort_keys=False, default_flow_style=False, width=100)
-    return text.removesuffix("...\n").rstrip("\n").splitlines()
-
-
-def _shown(value: Any) -> str:
-    if value is NOT_THERE:
-        return "(none)"
-    if isinstance(value, str):
-        return value if value and value.strip() == value else repr(value)
-    return (
-        yaml.safe_dump(value, default_flow_style=True, width=10_000).removesuffix("...\n").strip()
-    )
-
-
-def _counted(objects: Sequence[PlannedObject]) -> str:
-    counts = Counter(planned.change for planned in objects)
-    return ", ".join(
-        f"{counts[change]} to {_VERBS[change]}" for change in PlannedChange if counts[change]
-    )
+            yield from (f"      {sign}   {line}" for line in value_in_lines(value))
 
 
 # Plans for programs. Fields are only ever added; values are those that people are shown.

@@ -23,8 +23,10 @@ from rolecall.extensions.console.flags import PageFlags
 from rolecall.kube import Client
 from rolecall.listening import Address, is_loopback, parse_address, served, tls_for_server
 from rolecall.log_fields import log_fields
+from rolecall.record import RequestsSoFar
 from rolecall.settings import Settings
 from rolecall.watches import Watch
+from rolecall.workqueue import Key
 
 if TYPE_CHECKING:
     from rolecall.extensions.console.page import OperatorPage
@@ -67,13 +69,25 @@ class ConsoleExtension(Extension):
         if self._page is not None:
             self._page.trends.turns_ended(turns)
 
+    async def on_gone(self, key: Key) -> None:
+        if self._page is not None:
+            self._page.forget(key)
+
+    def begin_end(self) -> None:
+        if self._page is not None:
+            self._page.cancel_plans()
+
     @asynccontextmanager
     async def _served(
         self, address: Address, endpoints: Endpoints, inspected: EnginePorts
     ) -> AsyncIterator[str]:
         """Yields where, with what lets one in where no user logs in."""
         # Takes 5 MB, and most engines serve none.
-        from rolecall.extensions.console.page import OperatorPage, PagePorts  # noqa: PLC0415
+        from rolecall.extensions.console.page import (  # noqa: PLC0415
+            CrPlanner,
+            OperatorPage,
+            PagePorts,
+        )
 
         engine = self.engine
         flags, now = self._flags, engine.clock.now()
@@ -95,6 +109,8 @@ class ConsoleExtension(Extension):
             root=engine.settings.runner.root,
             own=engine.client,
             client_as=lambda token: Client(credentials.with_token(token), clock=engine.clock),
+            plan=CrPlanner(engine),
+            requests_so_far=lambda key: engine.findings_in_flight(RequestsSoFar).get(key),
         )
         self._page = page = OperatorPage(ports, local_token=token, is_tls=tls is not None)
         listener = served(page.app(), address, what="the page", flag=_BIND_FLAG, tls=tls)

@@ -22,7 +22,7 @@ from urllib.parse import parse_qs
 
 from rolecall.clock import Clock
 from rolecall.dry_run import is_dry_run, query_in_force
-from rolecall.extensions.record.packed import NotedRequest, PackedRequests, RequestKind
+from rolecall.extensions.record.packed import NO_KIND, NotedRequest, PackedRequests, RequestKind
 from rolecall.json_object import as_map
 from rolecall.record import (
     MOST_BYTES,
@@ -164,7 +164,8 @@ class RunNotes:
         if len(self._requests) >= MOST_REQUESTS:
             self._incomplete = f"the run made more than {MOST_REQUESTS:,} requests"
             return
-        self._requests.add(self._noted(note, code))
+        kind = self._requests.kind(_kind_of(note.about))
+        self._requests.add(self._noted(note, code, kind))
 
     def task(
         self, event: str, data: Mapping[str, Any], at_s: float, *, place: str = "", said: str = ""
@@ -235,7 +236,7 @@ class RunNotes:
         """Keep it beside the run's other artifacts; blocking."""
         write_record(folder, self.record())
 
-    def _noted(self, note: RequestNote, code: int) -> NotedRequest:
+    def _noted(self, note: RequestNote, code: int, kind: int) -> NotedRequest:
         about, is_good = note.about, 200 <= code < 300
         seen = _NOTHING_SEEN
         if code == _SWITCHING_PROTOCOLS:
@@ -249,7 +250,7 @@ class RunNotes:
         if not name and about.verb == "create" and about.resource:
             name = note.named_in_body()  # it was refused: "there already" is about an object, too
         return NotedRequest(
-            kind=self._requests.kind(_kind_of(about)),
+            kind=kind,
             at_s=note.at_s,
             seconds=self._clock.monotonic() - note.at_s,
             name=name,
@@ -275,8 +276,10 @@ class RunNotes:
         tasks = self._tasks
         order = sorted(range(len(tasks)), key=lambda number: tasks[number].began_s)
         begins = [tasks[number].began_s for number in order]
+        # Their kind is beside them, and numbers none: a thread may ask while requests are noted.
         unanswered = [
-            (_kind_of(note.about), self._noted(note, note.code)) for note in [*self._open.values()]
+            (_kind_of(note.about), self._noted(note, note.code, NO_KIND))
+            for note in [*self._open.values()]
         ]
         for number, (kind, noted) in enumerate([*self._requests.unpacked(), *unanswered]):
             task = _task_at(noted.at_s, tasks, order, begins)

@@ -12,6 +12,8 @@ import marshal
 from collections.abc import Iterator
 from typing import NamedTuple
 
+NO_KIND = -1  # of a request that is not packed
+
 
 class RequestKind(NamedTuple):
     """What most requests of a run share with others."""

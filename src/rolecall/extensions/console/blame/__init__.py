@@ -5,7 +5,9 @@ writes = writes_of(record, cr, target)              # of each kept run, by its r
 blamed = blame(fields, newest_first)                # a `Blamed` for each field
 """
 
-from rolecall.extensions.console.blame.fields import LiveField, live_fields_of
+from rolecall.extensions.console.blame.fields import LiveField, count_fields, live_fields_of
+from rolecall.extensions.console.blame.kept_writes import FoundWrites
+from rolecall.extensions.console.blame.lines import value_text, who, yaml_lines
 from rolecall.extensions.console.blame.managers import ManagedEntry
 from rolecall.extensions.console.blame.owners import CrName, crs_behind
 from rolecall.extensions.console.blame.verdict import Blamed, blame
@@ -15,11 +17,16 @@ __all__ = [
     "Blamed",
     "BlamedObject",
     "CrName",
+    "FoundWrites",
     "LiveField",
     "ManagedEntry",
     "Write",
     "blame",
+    "count_fields",
     "crs_behind",
     "live_fields_of",
+    "value_text",
+    "who",
     "writes_of",
+    "yaml_lines",
 ]

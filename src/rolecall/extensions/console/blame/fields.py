@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from rolecall.extensions.console.blame.managers import (
     ManagedEntry,
     Owned,
-    below_element,
+    OwnedElements,
     below_key,
     owned_by,
     owners_at,
@@ -60,12 +61,31 @@ class LiveField:
         )
 
 
-def live_fields_of(document: Json) -> list[LiveField]:
-    """All fields in their order, without `managedFields`; values of Secrets are masked."""
+def live_fields_of(document: Json, most: int | None = None) -> list[LiveField]:
+    """The first fields in their order, without `managedFields`; values of Secrets are masked."""
     metadata = document.get("metadata")
     owned = owned_by(metadata if isinstance(metadata, dict) else {})
     is_secret = (document.get("apiVersion"), document.get("kind")) == ("v1", "Secret")
-    return [_masked(each) if is_secret else each for each in _fields(document, (), (), owned)]
+    fields = islice(_fields(document, (), (), owned), most)
+    return [_masked(each) if is_secret else each for each in fields]
+
+
+def count_fields(document: Json) -> int:
+    """How many there are in all."""
+    metadata = document.get("metadata")
+    managed = metadata.get(_MANAGED) if isinstance(metadata, dict) else None
+    return _count_leaves(document) - (_count_leaves(managed) if managed is not None else 0)
+
+
+def _count_leaves(value: Any) -> int:
+    count, left = 0, [value]
+    while left:
+        each = left.pop()
+        if isinstance(each, dict | list) and each:
+            left += each.values() if isinstance(each, dict) else each
+        else:
+            count += 1
+    return count
 
 
 def _fields(
@@ -80,9 +100,10 @@ def _fields(
                 names = _names_of_key(key)
                 yield from _fields(item, (*keys, key), (*steps, names), below_key(owned, key))
     elif isinstance(value, list) and value:
+        elements = OwnedElements(owned)
         for place, (step, item) in enumerate(zip(element_steps(value), value, strict=True)):
             names = _names_of_element(step, place, is_last=place == len(value) - 1)
-            below = below_element(owned, place, item)
+            below = elements.below(place, item)
             yield from _fields(item, (*keys, place), (*steps, names), below)
     else:
         yield LiveField(keys, steps, value, owners_at(owned), _is_identity(keys))

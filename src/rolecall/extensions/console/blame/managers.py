@@ -7,7 +7,7 @@ A key of `fieldsV1` is a field (`f:image`), an element by its keys (`k:{"name":"
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -49,13 +49,19 @@ def below_key(owned: Iterable[Owned], key: str) -> list[Owned]:
     return [found for each in owned if (found := _below(each, [f"f:{key}"])) is not None]
 
 
-def below_element(owned: Iterable[Owned], place: int, element: Any) -> list[Owned]:
-    """Those that own an element of a list, or something in it."""
-    return [
-        found
-        for each in owned
-        if (found := _below(each, _keys_of(each, place, element))) is not None
-    ]
+class OwnedElements:
+    """Which entries own which elements of one list; reads their keys once for all elements."""
+
+    def __init__(self, owned: Iterable[Owned]) -> None:
+        self._owned = [(each, _NamedElements(each.below or {})) for each in owned]
+
+    def below(self, place: int, element: Any) -> list[Owned]:
+        """Those that own an element, or something in it."""
+        return [
+            found
+            for each, named in self._owned
+            if (found := _below(each, named.keys_of(place, element))) is not None
+        ]
 
 
 def owners_at(owned: Iterable[Owned]) -> tuple[ManagedEntry, ...]:
@@ -81,26 +87,43 @@ def _below(owned: Owned, keys: Iterable[str]) -> Owned | None:
     return None
 
 
-def _keys_of(owned: Owned, place: int, element: Any) -> list[str]:
-    """The keys in which an entry may name this element."""
-    return [key for key in owned.below or () if _is_of(key, place, element)]
+class _NamedElements:
+    """The keys of an entry by what they name; a list may have as many as elements: thousands."""
+
+    def __init__(self, below: Mapping[str, Any]) -> None:
+        self._by_value: dict[str, str] = {}  # also by place: `i:0`
+        self._by_keys: dict[tuple[str, ...], dict[str, str]] = {}
+        for key in below:
+            self._add(key)
+
+    def keys_of(self, place: int, element: Any) -> Iterator[str]:
+        yield f"i:{place}"
+        if self._by_value and (key := self._by_value.get(_one_text(element))) is not None:
+            yield key
+        if isinstance(element, dict):
+            for names, found in self._by_keys.items():
+                key = found.get(_one_text([element.get(name) for name in names]))
+                if key is not None:
+                    yield key
+
+    def _add(self, key: str) -> None:
+        sort, _, text = key.partition(":")
+        if sort not in ("k", "v"):
+            return
+        try:
+            named = json.loads(text)
+        except (ValueError, RecursionError):
+            return
+        if sort == "v":
+            self._by_value[_one_text(named)] = key
+        elif isinstance(named, dict):
+            by_values = self._by_keys.setdefault(tuple(named), {})
+            by_values[_one_text(list(named.values()))] = key
 
 
-def _is_of(key: str, place: int, element: Any) -> bool:
-    sort, _, text = key.partition(":")
-    if sort == "i":
-        return text == str(place)
-    if sort not in ("k", "v"):
-        return False
-    try:
-        named = json.loads(text)
-    except ValueError:
-        return False
-    if sort == "v":
-        return bool(named == element)
-    if not isinstance(named, dict) or not isinstance(element, dict):
-        return False
-    return all(element.get(name) == value for name, value in named.items())
+def _one_text(value: Any) -> str:
+    """The same for values that are equal."""
+    return json.dumps(value, sort_keys=True)
 
 
 def _time(text: object) -> datetime | None:

@@ -47,6 +47,7 @@ class Write:
     leaves: tuple[str, ...]
     task: str  # its name; empty: the write came outside of any task
     place: str
+    task_id: str = ""  # among the tasks of its run
 
     @property
     def is_apply(self) -> bool:
@@ -70,6 +71,7 @@ class Write:
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Write:
         """Raises `KeyError` or `ValueError` where it is none."""
+        values = {"task_id": "", **values}  # another release may answer without it
         parsed: dict[str, Any] = {each.name: values[each.name] for each in fields(cls)}
         parsed["at"], parsed["ended"] = (
             datetime.fromisoformat(parsed[key]) for key in ("at", "ended")
@@ -107,6 +109,7 @@ def _write(record: RunRecord, request: RecordedRequest, cr: str) -> Write:
         leaves=_leaves(request),
         task="" if task is None else task.name or task.action,
         place="" if task is None else task.place,
+        task_id="" if task is None else task.uuid,
     )
 
 

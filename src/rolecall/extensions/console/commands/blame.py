@@ -20,13 +20,15 @@ from rolecall.extensions.console.blame import (
     Blamed,
     BlamedObject,
     CrName,
+    FoundWrites,
     LiveField,
     blame,
     crs_behind,
     live_fields_of,
+    who,
 )
-from rolecall.extensions.console.commands.blame_runs import FoundWrites, find_writes, print_writes
-from rolecall.extensions.console.commands.blame_text import blame_lines, who
+from rolecall.extensions.console.commands.blame_runs import find_writes, print_writes
+from rolecall.extensions.console.commands.blame_text import blame_lines
 from rolecall.json_object import Json
 from rolecall.kube import Client, Credentials, NotFoundError
 from rolecall.plain_text import plain
@@ -180,17 +182,7 @@ def _notes(found: FoundWrites, crs: Sequence[CrName], blamed: Sequence[Blamed]) 
         notes.append(
             f"no runs of {named} are kept, so only field managers are shown; --cr names another CR"
         )
-    elif found.without_record:
-        notes.append(f"{found.without_record} of {found.runs} kept runs have no record")
-    if found.incomplete:
-        ids = ", ".join(f"`{each}`" for each in found.incomplete[:5])
-        notes.append(f"records that are incomplete, and may miss a write: {ids}")
-    if any(each.is_doubtful for each in blamed):
-        notes.append(
-            "(?): the field manager of that write wrote again later, outside of kept runs, and may have"
-            " changed this field"
-        )
-    return notes
+    return notes + found.limits(blamed)
 
 
 def _as_json(

@@ -9,32 +9,14 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 
 from rolecall.cli.engine_choice import Here, place_or_gather
 from rolecall.cli.kind_words import group_of
 from rolecall.errors import InputError
-from rolecall.extensions.console.blame import BlamedObject, CrName, Write, writes_of
+from rolecall.extensions.console.blame import BlamedObject, CrName, FoundWrites, Write
 from rolecall.history import KeptCr, kept_crs
 from rolecall.json_object import Json
-from rolecall.record import read_record
-
-
-@dataclass(slots=True)
-class FoundWrites:
-    """Of all CRs that were asked for, newest first, and how much was there to look at."""
-
-    writes: list[Write] = field(default_factory=list)
-    runs: int = 0
-    without_record: int = 0
-    incomplete: list[str] = field(default_factory=list)  # ids of runs
-    crs: list[str] = field(default_factory=list)  # those of which runs are kept
-    failure: str = ""  # why the runs could not be asked for
-
-    def as_json(self) -> Json:
-        values = asdict(self)
-        values["writes"] = [each.as_json() for each in self.writes]
-        return values
 
 
 def find_writes(
@@ -67,22 +49,8 @@ def read_writes(here: Here, target: BlamedObject, crs: Sequence[CrName]) -> Foun
     found = FoundWrites()
     for cr in crs:
         for kept in _kept(here, cr):
-            found.crs.append(str(cr))
-            _read_runs(kept, str(cr), target, found)
-    found.writes.sort(key=lambda write: write.at, reverse=True)
+            found.read(kept.runs(), str(cr), target)
     return found
-
-
-def _read_runs(kept: KeptCr, cr: str, target: BlamedObject, found: FoundWrites) -> None:
-    for run in kept.runs():
-        found.runs += 1
-        record = read_record(run.folder)
-        if record is None:
-            found.without_record += run.outcome != "running"
-            continue
-        if record.incomplete:
-            found.incomplete.append(run.run)
-        found.writes += writes_of(record, cr, target)
 
 
 def _kept(here: Here, cr: CrName) -> list[KeptCr]:

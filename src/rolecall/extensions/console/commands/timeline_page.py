@@ -24,15 +24,12 @@ from rolecall.extensions.console.commands.record_words import (
     title_of,
 )
 from rolecall.extensions.console.markup import environment
+from rolecall.extensions.console.task_times import Axis, on_axis, times_of
 from rolecall.record import Phase, RecordedRequest
 
 _TEMPLATES = Path(__file__).parent / "templates"
-# A bar that is nothing would not be seen; of the axis' thousand parts.
-_LEAST = 3.0
-_PARTS = 1000.0
 _OUTCOMES = frozenset({"ok", "changed", "failed", "unreachable", "skipped"})
 
-Axis = tuple[float, float]  # in seconds after the run began
 Mark = tuple[float, float, str]  # where it begins on the axis, how long it is, what it is drawn as
 
 
@@ -56,12 +53,13 @@ def timeline_page(title: str, about: Sequence[str], phases: Sequence[Phase], axi
 def _phase(phase: Phase, axis: Axis) -> dict[str, Any]:
     ended_s = axis[1] if phase.ended_s is None else phase.ended_s
     outcome, took = outcome_of(phase), milliseconds(ended_s - phase.began_s)
+    times = times_of((phase.began_s, ended_s), phase.requests, phase.origin_s)
     kind = outcome if outcome in _OUTCOMES else "other"
     return {
         "title": title_of(phase),
         "how": ", ".join(filter(None, (outcome, took))),
         "mark": _mark(phase.began_s, ended_s, kind, axis),
-        "label": f"from {phase.began_s:.3f} s, for {took}",
+        "label": times.words if phase.task else f"from {phase.began_s:.3f} s, for {took}",
         "requests": [_request(phase, each, axis) for each in phase.requests],
     }
 
@@ -78,6 +76,5 @@ def _request(phase: Phase, request: RecordedRequest, axis: Axis) -> dict[str, An
 
 
 def _mark(began_s: float, ended_s: float, kind: str, axis: Axis) -> Mark:
-    scale = _PARTS / max(axis[1] - axis[0], 0.001)
-    wide = min(_PARTS, max(_LEAST, (ended_s - began_s) * scale))
-    return min(_PARTS - wide, max(0.0, (began_s - axis[0]) * scale)), wide, kind
+    left, right = on_axis((began_s, ended_s), axis)
+    return left, right - left, kind

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from rolecall.clock import Clock, time_text
 from rolecall.extending import (
     Act,
     EngineFacts,
     EnginePorts,
+    HeldRun,
     KnownByPlace,
     KnownCr,
     LastRuns,
@@ -58,9 +59,7 @@ class Snapshot:
             self.holders,
         ).as_json(self._engine(), last_runs)
 
-    def crs(
-        self, last_runs: LastRuns, may_read: Callable[[], bool]
-    ) -> Iterator[tuple[Key, dict[str, Any]]]:
+    def crs(self, last_runs: LastRuns, may_read: Callable[[], bool]) -> Iterator[CrNow]:
         """Each CR by itself, in no order, so that one can rest in between; of those whose last run
         would have to be read, as many as may be.
         """
@@ -68,9 +67,18 @@ class Snapshot:
         delayed = {each.key: each for each in self.delayed}
         by_name = _Sorted({}, self.in_flight, waiting, delayed, self.wall, self.acts, self.holders)
 
-        def described(key: Key, known: KnownCr | None) -> tuple[Key, dict[str, Any]]:
+        def now(key: Key, known: KnownCr | None) -> CrNow:
             has_last_run = last_runs.is_known(key) or may_read()
-            return key, by_name.cr(key, known, last_runs.of(key) if has_last_run else None)
+            last = last_runs.held(key) if has_last_run and by_name.is_own(key) else None
+            return CrNow(
+                key,
+                by_name.state(key, known, last.facts.outcome if last else ""),
+                known.generation if known else None,
+                self.in_flight.get(key),
+                waiting.get(key),
+                delayed.get(key),
+                last,
+            )
 
         unknown = self.in_flight.keys() | waiting.keys()
         for gvk, places in self.known.items():
@@ -78,9 +86,9 @@ class Snapshot:
                 if known.is_selected:
                     key = Key(gvk, namespace, name)
                     unknown.discard(key)
-                    yield described(key, known)
+                    yield now(key, known)
         for key in unknown:
-            yield described(key, None)
+            yield now(key, None)
 
     def _engine(self) -> dict[str, Any]:
         facts = self.facts
@@ -109,6 +117,18 @@ class Snapshot:
         return {"count": holders.seen.count, "held": holders.held, "replica": holders.replica}
 
 
+class CrNow(NamedTuple):
+    """One CR at that moment."""
+
+    key: Key
+    state: str
+    generation: int | None
+    run: Progress | None
+    waiting: Waiting | None
+    delayed: Delayed | None
+    last: HeldRun | None
+
+
 @dataclass(frozen=True, slots=True)
 class _Sorted:
     """The same by key."""
@@ -135,15 +155,15 @@ class _Sorted:
     def cr(self, key: Key, known: KnownCr | None, last: KeptRun | None) -> dict[str, Any]:
         run, waiting = self.in_flight.get(key), self.waiting.get(key)
         holder = self.holders.of(key) if self.holders is not None else None
-        if holder is not None and not holder.is_self:
-            last = None  # what ran here is older than what ran there
+        if not self.is_own(key):
+            last = None
         return {
             "kind": key.gvk.kind,
             "api_version": key.gvk.api_version,
             "namespace": key.namespace,
             "name": key.name,
             "generation": known.generation if known else None,
-            "state": self._state(key, known, last),
+            "state": self.state(key, known, last.outcome if last else ""),
             "deleted": bool(known and known.is_deleted),
             "pause": _pause(known),
             "shard": holder.shard if holder else None,
@@ -165,7 +185,11 @@ class _Sorted:
             **self._next(key),
         }
 
-    def _state(self, key: Key, known: KnownCr | None, last: KeptRun | None) -> str:
+    def is_own(self, key: Key) -> bool:
+        """Else what ran here is older than what ran there."""
+        return self.holders is None or self.holders.of(key).is_self
+
+    def state(self, key: Key, known: KnownCr | None, last_outcome: str) -> str:
         delayed = self.delayed.get(key)
         if key in self.in_flight:
             return "running"
@@ -173,9 +197,9 @@ class _Sorted:
             return "paused"
         if key in self.waiting:
             return "waiting"
-        if (delayed and delayed.urgency is Urgency.RETRY) or (last and last.outcome in _FAILED):
+        if (delayed and delayed.urgency is Urgency.RETRY) or last_outcome in _FAILED:
             return "failed"
-        return _STATE_AFTER.get(last.outcome, "unknown") if last else "unknown"
+        return _STATE_AFTER.get(last_outcome, "unknown")
 
     def _next(self, key: Key) -> dict[str, Any]:
         delayed = self.delayed.get(key)

@@ -16,7 +16,7 @@ from rolecall.extensions.console.page.guard import Asker
 from rolecall.extensions.console.page.layouts import Layouts
 from rolecall.extensions.console.page.lookup import Lookup
 from rolecall.extensions.console.page.rows import CrRow
-from rolecall.extensions.console.page.views import CrPage, OwnedObject
+from rolecall.extensions.console.page.views import CrPage, OwnedTree
 from rolecall.history import KeptRun, read_spec
 from rolecall.json_object import Json
 from rolecall.kube import NotFoundError
@@ -51,24 +51,24 @@ class CrPages:
         except ClusterError as failure:
             problems.append(f"It could not be read: {failure.message}")
         runs = await asyncio.to_thread(self._lookup.kept, key)
-        things, unseen = list[OwnedObject](), 0
+        tree = OwnedTree()
         if may_read_log and cr is not None:
-            wanted = await asyncio.to_thread(owned.wanted_by, runs)
-            things = await owned.as_they_are(wanted, key, cr, asker.reader.client)
-            unseen = max(0, len(wanted) - owned.MOST)
+            asked = await asyncio.to_thread(owned.asked_for, runs)
+            tree = await owned.tree_of(asked, runs, key, cr, asker.reader.client)
         return CrPage(
             key,
             row,
             cr,
             runs,
-            things,
+            tree,
             # A kept spec may hold what its CR, which the reader may get, holds no more.
             await asyncio.to_thread(_changes_since, runs, cr) if may_read_log else None,
             await asker.reader.may_change(key),
             may_read_log,
             problems,
             self._engine.acts().get(key, ()) if may_read_log else (),
-            unseen,
+            views.patch_right(key, self._engine.plurals().get(key.gvk, "")),
+            self._engine.clock.now(),
         )
 
 

@@ -52,7 +52,7 @@ class Lookup:
     async def key(self, request: web.Request, asker: Asker) -> Key:
         info = request.match_info
         key = places.key_of(*(info[part] for part in _PARTS))
-        is_one = key.gvk in self._engine.facts.kinds and _can_be(key)
+        is_one = key.gvk in self._engine.facts.kinds and can_be(key)
         if not is_one or not await asker.reader.may_get(key):
             # The same response in both cases, so that it does not reveal whether the CR exists.
             raise RefusedError(
@@ -63,6 +63,13 @@ class Lookup:
     async def run(
         self, request: web.Request, asker: Asker, part: str = "run"
     ) -> tuple[Key, KeptRun]:
+        key, run, _ = await self.run_and_kept(request, asker, part)
+        return key, run
+
+    async def run_and_kept(
+        self, request: web.Request, asker: Asker, part: str = "run"
+    ) -> tuple[Key, KeptRun, Sequence[KeptRun]]:
+        """With all runs of its CR that are kept, newest first."""
         key = await self.key(request, asker)
         if not await asker.reader.may_read_log(key):
             raise RefusedError(
@@ -77,7 +84,7 @@ class Lookup:
             raise RefusedError(
                 404, "This run is not kept any more", "Its object's page lists those that are."
             )
-        return key, named[0]
+        return key, named[0], runs
 
     async def run_now(self, key: Key, run: KeptRun, asker: Asker) -> KeptRun:
         """The same run a moment later; raises `RefusedError` where the reader lost the right."""
@@ -165,7 +172,7 @@ class Lookup:
         }
 
 
-def _can_be(key: Key) -> bool:
+def can_be(key: Key) -> bool:
     """Whether an object can have this name: its runs lie in a folder that is called so.
 
     Rights are asked of names as they are; one with `../` would lead to the runs of others.

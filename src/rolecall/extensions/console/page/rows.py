@@ -9,40 +9,133 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from itertools import chain, islice
 from typing import NamedTuple
 
+from rolecall.clock import time_text
+from rolecall.extending import HeldFacts, HeldRun
 from rolecall.gvk import Gvk
 from rolecall.workqueue import Key
 
 _SHORTEST_NAME = 4  # a shorter one may be a part of any word
+# Of tasks and causes, which are kept, and of reasons as lists show them.
+LONGEST_WORDS = 300
+NOTHING_HELD = HeldFacts("", None, None, None, None, "", outcome="")
+
+
+class Live(NamedTuple):
+    """What a run in flight is at, or what a key waits for."""
+
+    since_s: float
+    cause: str
+    run: str = ""
+    task: str = ""
+    place: str = ""
+    urgency: str = ""
+    tasks: int = 0  # that began so far
+    waits_since_s: float | None = None  # for something outside
+
+
+class NextRun(NamedTuple):
+    at_s: float
+    why: str
 
 
 class CrRow(NamedTuple):
-    """One CR; times are texts, as they are shown."""
+    """One CR. Ten thousand are kept, so it has only what changes are found by; the rest is made of it
+    for those that are shown.
+    """
 
     key: Key
     state: str
     generation: int | None
-    run: str  # in flight
-    task: str
-    place: str
-    since: str  # since when the task runs, the key waits, or the last run is over
-    cause: str
-    urgency: str
-    last_run: str
-    last_outcome: str
-    last_ended: str
-    last_reason: str
-    next_at: str
-    next_why: str
-    tasks: int = 0  # of the run in flight that began so far
-    waits_since: str = ""  # of the run in flight: for something outside
+    live: Live | None = None
+    last: HeldRun | None = None  # the same that the engine holds
+    next: NextRun | None = None
+
+    @property
+    def facts(self) -> HeldFacts:
+        """Of the last run."""
+        return NOTHING_HELD if self.last is None else self.last.facts
+
+    @property
+    def run(self) -> str:
+        """The one in flight."""
+        return self.live.run if self.live else ""
+
+    @property
+    def tasks(self) -> int:
+        """Of the run in flight that began so far."""
+        return self.live.tasks if self.live else 0
+
+    @property
+    def waits_since(self) -> str:
+        """Of the run in flight: for something outside."""
+        return _text(self.live.waits_since_s if self.live else None)
+
+    @property
+    def task(self) -> str:
+        return self.live.task if self.live else ""
+
+    @property
+    def place(self) -> str:
+        return self.live.place if self.live else ""
+
+    @property
+    def cause(self) -> str:
+        return self.live.cause if self.live else ""
+
+    @property
+    def urgency(self) -> str:
+        return self.live.urgency if self.live else ""
+
+    @property
+    def since_s(self) -> float | None:
+        """Since when the task runs, the key waits, or the last run is over."""
+        return self.live.since_s if self.live else self.facts.ended_s
+
+    @property
+    def since(self) -> str:
+        return _text(self.since_s)
+
+    @property
+    def last_run(self) -> str:
+        return self.facts.run
+
+    @property
+    def last_outcome(self) -> str:
+        return self.facts.outcome
+
+    @property
+    def last_ended(self) -> str:
+        return _text(self.facts.ended_s)
+
+    @property
+    def last_reason(self) -> str:
+        return self.facts.reason[:LONGEST_WORDS]
+
+    @property
+    def next_at(self) -> str:
+        return _text(self.next.at_s if self.next else None)
+
+    @property
+    def next_why(self) -> str:
+        return self.next.why if self.next else ""
 
 
 def without_run_content(row: CrRow) -> CrRow:
     """The row for a reader without the right to `get` the subresource `log` of its CR."""
-    return row._replace(task="", place="", cause="", last_reason="", tasks=0, waits_since="")
+    live, last, follows = row.live, row.last, row.next
+    return row._replace(
+        live=live and live._replace(task="", place="", cause="", tasks=0, waits_since_s=None),
+        last=last and last.without_content(),
+        next=follows and follows._replace(why=""),
+    )
+
+
+def _text(moment_s: float | None) -> str:
+    return "" if moment_s is None else time_text(datetime.fromtimestamp(moment_s, UTC))
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,9 @@ from rolecall.extensions.console.page.guard import (
 )
 from rolecall.extensions.console.page.layouts import Layouts
 from rolecall.extensions.console.page.lookup import Lookup
+from rolecall.extensions.console.page.object_handlers import ObjectPages
 from rolecall.extensions.console.page.overview_handlers import OverviewPages
+from rolecall.extensions.console.page.plan_handlers import PlanPages
 from rolecall.extensions.console.page.ports import PagePorts
 from rolecall.extensions.console.page.run_handlers import RunPages
 from rolecall.extensions.console.page.streams import PageStreams
@@ -36,6 +38,7 @@ from rolecall.extensions.console.page.views import PageLayout, error, login
 _LARGEST_BODY = 64 * 1024
 _CR = "/cr/{group}/{version}/{kind}/{namespace}/{name}"
 _RUN = _CR + "/runs/{run}"
+_OBJECT = _CR + "/objects/{of_group}/{of_version}/{of_kind}/{of_namespace}/{of_name}"
 _TYPES = {"css": "text/css", "js": "text/javascript"}
 _logger = logging.getLogger(__name__)
 
@@ -62,8 +65,11 @@ class OperatorPage:
         )
         self._fleet = FleetPages(ports.engine, lookup, layouts)
         self._crs = CrPages(ports.engine, lookup, layouts)
-        self._runs = RunPages(lookup, layouts)
-        self._actions = Actions(ports, lookup, self._guard)
+        self._actions = Actions(ports, lookup, self._guard, layouts)
+        self._objects = ObjectPages(lookup, layouts)
+        self._plans = PlanPages(ports, lookup, layouts, self._guard, self._actions)
+        self.cancel_plans, self.forget = self._plans.plans.cancel, self._plans.plans.forget
+        self._runs = RunPages(ports, lookup, layouts)
         self._streams = PageStreams(lookup, self._guard, self._table, self._feed)
 
     async def run(self) -> None:
@@ -71,6 +77,7 @@ class OperatorPage:
         try:
             await self._table.run()
         finally:
+            await self._plans.plans.close()
             await self._guard.close()
 
     def app(self) -> web.Application:
@@ -83,7 +90,12 @@ class OperatorPage:
             "/kinds": self._overview.kinds,
             "/events": streams.crs,
             _CR: self._crs.cr,
+            _CR + "/{action:reconcile|stop|pause|resume}": self._actions.ask,
+            _CR + "/compare": runs.choose,
             _CR + "/compare/{first}/{second}": runs.compare,
+            _CR + "/plan": self._plans.plan,
+            _OBJECT: self._objects.object,
+            _RUN + "/task-ids/{task}": self._objects.task,
             _RUN: runs.run,
             _RUN + "/facts": runs.run_facts,
             _RUN + "/events": streams.run,
@@ -97,6 +109,7 @@ class OperatorPage:
             _CR + "/stop": actions.stop,
             _CR + "/pause": actions.pause,
             _CR + "/resume": actions.resume,
+            _CR + "/plan": self._plans.ask,
             "/logout": self._log_out,
         }.items():
             router.add_post(path, self._for_readers(handler))

@@ -11,13 +11,15 @@ be of any type.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
 import threading
 from collections import OrderedDict, deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +39,7 @@ _WORST = ("failed", "unreachable", "ignored", "changed", "ok", "skipped", "")
 _LARGEST_FILE = 8_000_000
 _MOST_RUNS = 4
 _MOST_TASKS = 20_000
+_MOST_TRIES = 500  # of one task
 _MOST_HOSTS = 20  # of one task that are shown
 _LONGEST_NAME = 500
 _LONGEST_S = 1e9  # what is longer was not measured
@@ -60,6 +63,10 @@ class ShownTask:
     last_counter: int = 0
     uuid: str = ""
     ends: list[int] = field(default_factory=list)  # counters of the events with its result
+    at: float | None = None  # `began`, in seconds; None: the event has no time
+    ended_at: float | None = None
+    tries: list[float] = field(default_factory=list)  # when an attempt of `until` failed
+    polls: bool = False  # it was given `wait: true`
 
 
 @dataclass(slots=True)
@@ -71,7 +78,7 @@ class ShownTasks:
     tasks: list[ShownTask] = field(default_factory=list)
     is_cut: bool = False  # there were more
     is_whole: bool = False  # its run was over before all of it was read
-    _left: deque[tuple[int, Path]] = field(default_factory=deque)  # files to be read
+    _left: deque[str] = field(default_factory=deque)  # names of files to be read
     _by_uuid: dict[str, ShownTask] = field(default_factory=dict)
     _reading: threading.Lock = field(default_factory=threading.Lock)
 
@@ -82,11 +89,12 @@ class ShownTasks:
         """
         with self._reading:
             if not self._left:
-                self._left = deque(_files_after(self.folder / "job_events", self.counter))
+                after = self.counter.__lt__
+                self._left = deque(sorted(_names(self.folder / "job_events", after), key=_counter))
             for _ in range(min(most, len(self._left))):
-                number, path = self._left.popleft()
-                self.counter = number
-                self._take(number, _read(path))
+                name = self._left.popleft()
+                self.counter = number = _counter(name)
+                self._take(number, _read(self.folder / "job_events" / name))
             return bool(self._left)
 
     def after(self, counter: int) -> list[ShownTask]:
@@ -111,6 +119,7 @@ class ShownTasks:
                 _text(event.get("created"))[:_LONGEST_NAME],
                 uuid=uuid,
                 last_counter=number,
+                at=_seconds(event.get("created")),
             )
             self.tasks.append(task)
             self._by_uuid[uuid] = task
@@ -118,7 +127,10 @@ class ShownTasks:
             known.last_counter = number
             if kind.startswith("runner_item_on_"):
                 known.items += 1
+            elif kind == "runner_retry" and len(known.tries) < _MOST_TRIES:
+                known.tries += [at] if (at := _seconds(event.get("created"))) is not None else []
             elif kind in _ENDS:
+                known.ended_at = _seconds(event.get("created"))
                 _end(known, number, _ENDS[kind], data)
 
 
@@ -154,23 +166,24 @@ def _place(artifacts: Path, path: str) -> str:
 
 def ends_of(task: ShownTask, folder: Path) -> Iterator[TaskEnd]:
     """Read what a task came to; in a thread."""
-    for number in task.ends[:_MOST_HOSTS]:
-        for path in (folder / "job_events").glob(f"{number}-*.json"):
-            event = _read(path)
-            data = event.get("event_data")
-            if not isinstance(data, dict):
-                continue
-            result = data.get("res")
-            result = dict(result) if isinstance(result, dict) else {}
-            invocation = result.pop("invocation", None)
-            given = invocation.get("module_args") if isinstance(invocation, dict) else None
-            yield TaskEnd(
-                _text(data.get("host")),
-                _ENDS.get(_text(event.get("event")), ""),
-                _pretty(given) if given else _text(data.get("task_args")),
-                _pretty(result),
-                shortened(_text(event.get("stdout")), MOST_TEXT),
-            )
+    wanted, events = frozenset(task.ends[:_MOST_HOSTS]), folder / "job_events"
+    # One look at the names, of which none is kept: `glob` makes a list of all of them, for each end.
+    for name in sorted(_names(events, wanted.__contains__), key=_counter):
+        event = _read(events / name)
+        data = event.get("event_data")
+        if not isinstance(data, dict):
+            continue
+        result = data.get("res")
+        result = dict(result) if isinstance(result, dict) else {}
+        invocation = result.pop("invocation", None)
+        given = invocation.get("module_args") if isinstance(invocation, dict) else None
+        yield TaskEnd(
+            _text(data.get("host")),
+            _ENDS.get(_text(event.get("event")), ""),
+            _pretty(given) if given else _text(data.get("task_args")),
+            _pretty(result),
+            shortened(_text(event.get("stdout")), MOST_TEXT),
+        )
     if (more := len(task.ends) - _MOST_HOSTS) > 0:
         yield TaskEnd(f"and {more:,} hosts more", "", "", "", "")
 
@@ -199,28 +212,33 @@ def _end(task: ShownTask, number: int, outcome: str, data: Mapping[str, Any]) ->
     seconds = data.get("duration")
     if isinstance(seconds, int | float) and 0 <= seconds < _LONGEST_S:
         task.seconds = max(task.seconds, float(seconds))
+    invocation = result.get("invocation")
+    given = invocation.get("module_args") if isinstance(invocation, dict) else None
+    task.polls = task.polls or (isinstance(given, dict) and given.get("wait") is True)
     task.hosts += 1
     task.ends.append(number)
 
 
-def _files_after(folder: Path, counter: int) -> list[tuple[int, Path]]:
-    found = []
-    try:
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                number, mark, rest = entry.name.partition("-")
-                is_whole = bool(mark) and rest.endswith(".json") and "partial" not in rest
-                if is_whole and _COUNTER.fullmatch(number) and int(number) > counter:
-                    found.append((int(number), Path(entry.path)))
-    except OSError:
-        return []
-    return sorted(found)
+def _names(folder: Path, is_wanted: Callable[[int], bool]) -> Iterator[str]:
+    """Of whole event files, by their counter."""
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            number, mark, rest = entry.name.partition("-")
+            is_whole = bool(mark) and rest.endswith(".json") and "partial" not in rest
+            if is_whole and _COUNTER.fullmatch(number) and is_wanted(int(number)):
+                yield entry.name
+
+
+def _counter(name: str) -> int:
+    return int(name.partition("-")[0])
 
 
 def _read(path: Path) -> Json:
     try:
         with path.open("rb") as file:
-            read = json.loads(file.read(_LARGEST_FILE))
+            # A buffer is as large as what may be read, and there are thousands of files.
+            size = os.fstat(file.fileno()).st_size
+            read = json.loads(file.read(min(size, _LARGEST_FILE)))
     except (OSError, ValueError, RecursionError):
         return {}
     return read if isinstance(read, dict) else {}
@@ -228,6 +246,15 @@ def _read(path: Path) -> Json:
 
 def _pretty(value: Any) -> str:
     return shortened(json.dumps(value, indent=2, ensure_ascii=False, default=str), MOST_TEXT)
+
+
+def _seconds(created: object) -> float | None:
+    """ansible-runner's time of day, in UTC."""
+    try:
+        at = datetime.fromisoformat(_text(created))
+        return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return None
 
 
 def _text(value: object) -> str:

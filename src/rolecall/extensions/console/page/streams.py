@@ -26,6 +26,7 @@ from rolecall.extensions.console.page.table import Table
 _TOGETHER_S = 0.5  # changes within it are sent as one event
 _BEAT_S = 15.0  # the interval of heartbeats, which find closed connections
 _LOOK_S = 0.5  # at the files of a run in flight
+_GROWS_S = 2.0  # its axis and its requests, also where no task begins or ends
 _MOST_OF_A_SESSION, _MOST = 6, 200
 _MOST_NAMED = 200
 _logger = logging.getLogger(__name__)
@@ -57,22 +58,19 @@ class PageStreams:
         counter = number_of(said)
         key, run = await self._lookup.run(request, asker)  # else refused before anything is sent
         async with self._stream(request, asker) as response:
-            beat_s = self._clock.monotonic()
+            sent_s, is_due = self._clock.monotonic(), False
             while True:
                 tasks = await self._lookup.tasks(run)
-                if tasks.counter > counter:
-                    counter = tasks.counter
-                    beat_s = self._clock.monotonic()
+                if tasks.counter > counter or is_due:
+                    counter, sent_s = max(counter, tasks.counter), self._clock.monotonic()
                     await _send(response, "tasks", str(counter), {"count": len(tasks.tasks)})
                 if run.outcome != "running":
                     await _send(response, "end", str(counter), {"outcome": run.outcome})
                     return response
-                if self._clock.monotonic() - beat_s > _BEAT_S:
-                    beat_s = self._clock.monotonic()
-                    await _beat(response)
                 await self._clock.sleep(_LOOK_S)
                 await self._check(asker)
                 run = await self._lookup.run_now(key, run, asker)
+                is_due = self._clock.monotonic() - sent_s > _GROWS_S
         return response
 
     async def _send_changes_after(

@@ -16,12 +16,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from rolecall.clock import Clock
-from rolecall.extensions.console.control import Wall, snapshot
+from rolecall.extensions.console.control import CrNow, Wall, snapshot
 from rolecall.extensions.console.page.feed import ChangeFeed
 from rolecall.extensions.console.page.ports import PagePorts
-from rolecall.extensions.console.page.rows import AllRows, CrRow, PlaceRows
+from rolecall.extensions.console.page.rows import (
+    LONGEST_WORDS,
+    AllRows,
+    CrRow,
+    Live,
+    NextRun,
+    PlaceRows,
+)
 from rolecall.gvk import Gvk
-from rolecall.json_object import Json
 from rolecall.workqueue import Key
 
 _SHORTEST_PAUSE_S = 0.5
@@ -31,8 +37,6 @@ _KEPT_S = 60.0
 _FILES_READ_S = 0.3
 # One after the other in a thread, and the loop in between.
 _SLICE_S, _SLICE_ROWS = 0.003, 500
-# Ten thousand rows are kept, and what a play said may be long.
-_LONGEST_WORDS = 300
 
 
 class Table:
@@ -70,7 +74,7 @@ class Table:
             until_s = began + _FILES_READ_S
             crs = taken.crs(self._ports.last_runs, lambda: self.clock.monotonic() < until_s)
             with self._for_good():
-                making = _Making(crs, before or AllRows())
+                making = _Making(crs, self._wall, before or AllRows())
                 while await asyncio.to_thread(making.go_on, self.clock):
                     pass
                 rows, changed = await asyncio.to_thread(making.end)
@@ -108,7 +112,8 @@ class Table:
 class _Making:
     """Rows that are being made; a row that is as it was before is the one of before."""
 
-    crs: Iterator[tuple[Key, Json]]
+    crs: Iterator[CrNow]
+    wall: Wall
     before: AllRows
     by_key: dict[Key, CrRow] = field(default_factory=dict)
     places: dict[tuple[Gvk, str], PlaceRows] = field(default_factory=dict)
@@ -118,8 +123,8 @@ class _Making:
     def go_on(self, clock: Clock) -> bool:
         """Make some; whether there are more."""
         until_s = clock.monotonic() + _SLICE_S
-        for count, (key, cr) in enumerate(self.crs, 1):
-            self._add(_row(key, cr))
+        for count, now in enumerate(self.crs, 1):
+            self._add(_row(now, self.wall))
             if count >= _SLICE_ROWS or clock.monotonic() > until_s:
                 return True
         return False
@@ -151,25 +156,18 @@ class _Making:
         place.add(row)
 
 
-def _row(key: Key, cr: Json) -> CrRow:
-    last = cr.get("last") or {}
-    since = {"running": "task_since", "waiting": "waiting_since"}.get(cr["state"])
-    return CrRow(
-        key,
-        cr["state"],
-        cr["generation"],
-        cr["run"] or "",
-        cr["task"][:_LONGEST_WORDS],
-        cr["place"][:_LONGEST_WORDS],
-        str((cr.get(since) if since else last.get("ended")) or ""),
-        cr["cause"][:_LONGEST_WORDS],
-        cr["urgency"] or "",
-        last.get("run") or "",
-        last.get("outcome") or "",
-        last.get("ended") or "",
-        (last.get("reason") or "")[:_LONGEST_WORDS],
-        cr["next_at"] or "",
-        cr["next_why"] or "",
-        cr["tasks"],
-        cr["waits_since"] or "",
-    )
+def _row(now: CrNow, wall: Wall) -> CrRow:
+    run, waiting, delayed, live = now.run, now.waiting, now.delayed, None
+    if now.state == "running" and run is not None:
+        words = (run.cause[:LONGEST_WORDS], run.run_id, run.task[:LONGEST_WORDS])
+        waits_s = run.waits_since.timestamp() if run.waits_since else None
+        place = run.place[:LONGEST_WORDS]
+        live = Live(run.task_since.timestamp(), *words, place, "", run.tasks, waits_s)
+    elif now.state == "waiting" and waiting is not None:
+        cause, urgency = waiting.cause.text[:LONGEST_WORDS], waiting.urgency.name.lower()
+        live = Live(wall.at(waiting.since).timestamp(), cause, urgency=urgency)
+    follows = None
+    if delayed is not None:
+        why = delayed.cause.text[:LONGEST_WORDS]
+        follows = NextRun(wall.at(delayed.deadline).timestamp(), why)
+    return CrRow(now.key, now.state, now.generation, live, now.last, follows)

@@ -24,6 +24,11 @@ _OURS = {
     *("table", "caption", "thead", "tbody", "tr", "th", "td", "form", "input", "label"),
     *("select", "option", "button", "details", "summary", "progress", "strong", "ol", "ul", "li"),
     *("figure", "figcaption", "svg", "rect", "path"),
+    *("select", "option", "button", "details", "summary", "ul", "li", "b", "svg", "rect"),
+    *("select", "option", "button", "details", "summary", "ul", "li", "progress"),
+    *("svg", "path", "rect", "text"),
+    *("select", "option", "button", "details", "summary"),
+    *("ol", "ul", "li", "article", "noscript"),
 }
 
 
@@ -72,10 +77,13 @@ class Seen(HTMLParser):
         self.harm.append(f"instruction {data[:20]}")
 
     def _attribute(self, tag: str, name: str, value: str) -> None:
-        if name.startswith("on") or name in ("style", "srcdoc", "http-equiv"):
+        is_refresh = (tag, name, value) == ("meta", "http-equiv", "refresh")  # of this page
+        if name.startswith("on") or (name in ("style", "srcdoc", "http-equiv") and not is_refresh):
             self.harm.append(f"{tag} {name}")
         if any(_steers(each) for each in value):
             self.harm.append(f"{tag} {name} steers")
+        if tag == "meta" and name == "content" and "url" in value.lower():
+            self.harm.append(f"{tag} leads to {value[:40]}")
         if name in _LINKS:
             self.links.append(value)
             is_ours = value.startswith(("/", "#")) and not value.startswith(("//", "/\\"))

@@ -127,8 +127,9 @@ async def shown(
     is_tls: bool = False,
     real: Client | None = None,
     world: World | None = None,
+    **ports_more: Any,
 ) -> AsyncIterator[Shown]:
-    """`real`: a cluster to ask instead of the fake one, as its administrator."""
+    """`real`: a cluster to ask instead of the fake one, as its administrator; and more ports."""
     world, cluster, clock = world or World(root), FakeCluster(), SteppedClock()
 
     def client_as(token: str) -> Client:
@@ -142,6 +143,7 @@ async def shown(
         root,
         real or cast(Client, FakeClient(cluster)),
         client_as,
+        **ports_more,
     )
     page = OperatorPage(ports, local_token=local_token, is_tls=is_tls)
     jar = aiohttp.DummyCookieJar()

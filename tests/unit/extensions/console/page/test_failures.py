@@ -64,7 +64,10 @@ def test_only_the_newest_twenty_reasons_are_shown() -> None:
 
 
 def test_reader_without_the_log_right_sees_no_reason_and_not_how_many_there_are() -> None:
-    rows = [failed_row("aaaa", "REASON one", 1), failed_row("bbbb", "REASON two", 2)]
+    rows = [
+        failed_row(name, f"REASON {name}")._replace(next_at="later", next_why="REASON of the next")
+        for name in ("aaaa", "bbbb")
+    ]
     found = reasons(kept("failed", 3), message="REASON").whole(grouped(rows_of(rows, [])))
     assert [each.count for each in found.entries] == [2]
     text = text_of(found)

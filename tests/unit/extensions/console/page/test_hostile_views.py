@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from inspect import isfunction
 from itertools import product
@@ -12,25 +13,31 @@ from typing import Any
 import pytest
 from tests.unit.extensions.console.page.reading_html import Seen
 
+from rolecall.extending import HeldRun
 from rolecall.extensions.console.page import views
 from rolecall.extensions.console.page.failures import FailingSince, Failure, Failures
 from rolecall.extensions.console.page.rows import Counts, CrRow, Query
+from rolecall.extensions.console.page.run_timeline import RunTimeline, timeline_of
+from rolecall.extensions.console.page.rows import Counts, CrRow, Live, NextRun, Query
 from rolecall.extensions.console.page.shown_tasks import ShownTask, TaskEnd
 from rolecall.extensions.console.page.trends import BusyRow, Interval, SeenTrends, Span
 from rolecall.extensions.console.page.views import (
+    Before,
     CrPage,
     KindsPage,
     OverviewPage,
     OwnedObject,
+    OwnedTree,
     PageLayout,
     Replica,
     RunPage,
     RunProgress,
     Window,
 )
+from rolecall.extensions.console.task_times import TaskTimes
 from rolecall.gvk import Gvk
 from rolecall.history import FailedTask, KeptRun
-from rolecall.record import RecordedRequest
+from rolecall.record import RecordedRequest, RecordedTask, RunRecord
 from rolecall.workqueue import Key
 
 NOON = datetime(2026, 11, 25, 12, tzinfo=UTC)
@@ -62,8 +69,8 @@ def key(text: str) -> Key:
 
 
 def row(text: str, state: str) -> CrRow:
-    words: Any = [text] * 12
-    return CrRow(key(text), state, 1, *words)
+    live = Live(0.0, text, text, text, text, text) if state in ("running", "waiting") else None
+    return CrRow(key(text), state, 1, live, HeldRun.of(run(text, "failed")), NextRun(0.0, text))
 
 
 def run(text: str, outcome: str = "") -> KeptRun:
@@ -96,6 +103,24 @@ def request(text: str) -> RecordedRequest:
     return RecordedRequest(0, 0.0, 0.1, *words)
 
 
+def tree(text: str) -> OwnedTree:
+    text = text[:400]  # neither the API server nor `health_of` lets longer ones through
+    words: Any = {"task": text, "why": text, "created": text, "why_not": text, "run": text}
+    words |= {"pruning": text, "left_out": [text], "is_orphan": True}
+    pods = [OwnedObject(text, text, text, text, None, **words)] * 20
+    below = OwnedObject(text, text, text, text, True, **words, below=pods)
+    objects = [
+        OwnedObject(text, text, text, text, well, **words, below=[below])
+        for well in (True, False, None)
+    ]
+    return OwnedTree(objects, [text], 5, [text])
+
+
+def ask(text: str, action: str) -> views.Ask:
+    about = key(text)
+    return views.Ask(about, action, views.patch_right(about, text), True, run=text, at=text)
+
+
 def cr_page(text: str, **changes: Any) -> CrPage:
     condition = dict.fromkeys(("type", "status", "reason", "message", "lastTransitionTime"), text)
     metadata = dict.fromkeys(("generation", "creationTimestamp", "deletionTimestamp"), text)
@@ -103,7 +128,9 @@ def cr_page(text: str, **changes: Any) -> CrPage:
         "row": row(text, "running"),
         "cr": {"metadata": metadata, "status": {"conditions": [condition] * 3}},
         "runs": [run(text, "failed"), run(text), run(text, "running")],
-        "owned": [OwnedObject(text, text, text, text, well, text) for well in (True, False, None)],
+        "owned": tree(text),
+        "right": views.patch_right(key(text), text),
+        "now": NOON,
         "changes": [(text, text, {text: [text]}), (text, None, text)],
         "may_change": True,
         "may_read_log": True,
@@ -156,12 +183,29 @@ def window(text: str) -> Window:
     return Window(Query(*[text[:253]] * 5), rows, 100, 1000)
 
 
-def run_page(text: str) -> RunPage:
-    return RunPage(key(text), run(text, "running"), tasks(text), 1, is_cut=True, by_time=True)
+def timeline(text: str) -> RunTimeline:
+    task = RecordedTask(text, text, text, text, 1.0, 2.0, text)
+    record = RunRecord(text, NOON, 0.0, (task,), (request(text),), 3.0, text)
+    return timeline_of(run(text, "running"), tasks(text), record, NOON)
+
+
+def run_page(text: str, outcome: str = "running") -> RunPage:
+    return RunPage(
+        key(text),
+        run(text, outcome),
+        tasks(text),
+        1,
+        is_cut=True,
+        by_time=True,
+        timeline=timeline(text),
+        before=Before(run(text), [(text, text, {text: [text]}), (text, None, text)]),
+        expected=3,
+    )
 
 
 def details(text: str) -> views.Html:
-    return views.task_details([TaskEnd(*[text[:200_000]] * 5)], [request(text)])
+    ends = [TaskEnd(*[text[:200_000]] * 5)]
+    return views.task_details(ends, [request(text)], TaskTimes(0.0, 1.0))
 
 
 VIEWS: dict[str, Callable[[str], str]] = {
@@ -182,14 +226,30 @@ VIEWS: dict[str, Callable[[str], str]] = {
         cr_page(text, row=row(text, "paused"), changes=None), layout(text)
     ),
     "object that is gone": lambda text: views.cr(cr_page(text, cr=None, row=None), layout(text)),
+    "object that may not be changed": lambda text: views.cr(
+        cr_page(text, may_change=False), layout(text)
+    ),
+    "question before a run": lambda text: views.ask(ask(text, "reconcile"), layout(text)),
+    "question before a stop": lambda text: views.ask(ask(text, "stop"), layout(text)),
+    "question before a resumption": lambda text: views.ask(ask(text, "resume"), layout(text)),
+    "question in a dialog": lambda text: views.ask_parts(
+        replace(ask(text, "pause"), why_not=text), layout(text)
+    ),
+    "question without the right": lambda text: views.ask(
+        replace(ask(text, "stop"), may=False), layout(text)
+    ),
     "run": lambda text: views.run(run_page(text), layout(text)),
     "rows of a run": lambda text: views.task_rows(run_page(text), tasks(text)),
-    "facts of a run": lambda text: views.run_facts(run(text, "failed"), "/cr/x"),
+    "run that failed": lambda text: views.run(run_page(text, "failed"), layout(text)),
+    "facts of a run": lambda text: views.run_facts(run_page(text, "failed")),
     "task": lambda text: views.task_page(
         key(text), run(text), tasks(text)[0], details(text), layout(text)
     ),
     "comparison": lambda text: views.comparison(
-        key(text), (run(text, "failed"), run(text)), (tasks(text), tasks(text)[:1]), layout(text)
+        run_page(text, "failed"),
+        replace(run_page(text), tasks=tasks(text)[:1]),
+        [run(text)],
+        layout(text),
     ),
     "output": lambda text: views.stdout(key(text), run(text), text[:1_000_000], layout(text)),
     "login": lambda text: views.login(layout(text), text, back=text),
@@ -209,6 +269,9 @@ def test_every_view_is_looked_at() -> None:
     """A new one must be added to `VIEWS`."""
     looked_at = {"overview", "crs", "cr_rows", "cr", "run", "task_rows", "run_facts", "task_page"}
     looked_at |= {"kinds", "task_details", "comparison", "stdout", "login", "error"}
+    looked_at |= {"task_details", "comparison", "stdout", "login", "error"}
+    looked_at |= {"ask", "ask_parts", "worst_first", "patch_right"}
+    looked_at |= {"object_yaml", "plan", "plan_parts"}  # by test_hostile_plans.py
     parts = {"cr_parts", "overview_parts", "ordered"}
     assert {
         name
@@ -242,6 +305,7 @@ def test_reader_of_html_sees_harm() -> None:
         "<p>a</b></p>": "b is closed where it is not open",
         "<math></math>": "element math",
         "<svg onload='x'></svg>": "svg onload",
+        "<object></object>": "element object",
         "<p>\x1b</p>": "text 0x1b",
         "<p>\u202e</p>": "character 0x202e",
         "<!-- x -->": "comment  x ",

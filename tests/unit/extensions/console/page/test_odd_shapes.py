@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.extensions.console.control.engine import SITE, key
+from tests.unit.extensions.console.control.engine import NOON, SITE, key
 from tests.unit.extensions.console.page.reading_html import Seen
 
 from rolecall.extensions.console.page import views
 from rolecall.extensions.console.page.differences import differences
 from rolecall.extensions.console.page.health import health_of
+from rolecall.extensions.console.page.run_timeline import timeline_of
 from rolecall.extensions.console.page.shown_tasks import ShownTasks, ends_of
 from rolecall.extensions.console.page.views import CrPage, PageLayout, RunPage
 from rolecall.gvk import Gvk
@@ -56,8 +57,8 @@ def test_health_of_an_object_of_an_odd_shape(kind: str, odd: Any) -> None:
         {"status": {"conditions": odd, "phase": odd, "failed": odd}},
         {"spec": {"replicas": odd}, "status": {"readyReplicas": odd}},
     ):
-        word, is_well = health_of(gvk, found)
-        assert isinstance(word, str) and is_well in (True, False, None)
+        word, is_well, why = health_of(gvk, found)
+        assert isinstance(word, str) and isinstance(why, str) and is_well in (True, False, None)
 
 
 def test_many_conditions_are_cut_with_a_word() -> None:
@@ -104,7 +105,9 @@ def test_events_of_odd_shapes_make_tasks_that_can_be_shown(tmp_path: Path) -> No
     while tasks.read(100):
         pass
     assert tasks.counter == number + 2
-    shown = RunPage(key("a"), KeptRun("1"), tasks.tasks, 1, is_cut=False, by_time=False)
+    run = KeptRun("1", outcome="failed", seconds=5.0)
+    timeline = timeline_of(run, tasks.tasks, None, NOON)
+    shown = RunPage(key("a"), run, tasks.tasks, 1, False, False, timeline=timeline)
     assert Seen(views.run(shown, LAYOUT)).harm == []
     for task in tasks.tasks:
         details = views.task_details(list(ends_of(task, tmp_path)), None)
@@ -151,4 +154,6 @@ def test_run_of_an_odd_file_is_shown(tmp_path: Path, odd: Any) -> None:
     (folder / "run.json").write_text(json.dumps(dict.fromkeys(names, odd)))
     run = read_run(folder)
     made = views.cr(CrPage(key("a"), None, None, [run], may_read_log=True), LAYOUT)
-    assert Seen(made + views.run_facts(run)).harm == []
+    timeline = timeline_of(run, [], None, NOON)
+    shown = RunPage(key("a"), run, [], 0, is_cut=False, by_time=True, timeline=timeline)
+    assert Seen(made + views.run_facts(shown)).harm == []

@@ -14,9 +14,9 @@ from tests.unit.extensions.console.page.trends_made import (
     LAYOUT,
     NOW,
     WEBSITE,
-    failed_row,
     made_trends,
     overview_of,
+    running_row,
 )
 
 from rolecall.extensions.console.page import views
@@ -59,6 +59,13 @@ def test_kind_that_fails_says_how_often_and_when_last() -> None:
     assert history.count('<rect x="') == 3
     assert "<title>8 min ago: 1 of 4 runs failed, 3 failing</title>" in history
     assert "no run" in history
+
+
+def test_history_of_a_day_is_drawn_to_its_end() -> None:
+    """Longer than texts that are printed may be."""
+    html = html_of(made_trends({WEBSITE: [GOOD] * 96}, Span.DAY))
+    (path,) = re.findall(r'class="mark good" d="([^"]*)"', html)
+    assert path.count("M") == 96 and path.endswith("z")
 
 
 def test_top_of_each_axis_has_its_unit() -> None:
@@ -117,8 +124,7 @@ def test_slow_tasks_and_causes_need_the_log_right() -> None:
 
 
 def test_run_in_progress_shows_how_far_it_is_and_that_it_waits() -> None:
-    row = failed_row("a", "")._replace(state="running", run="7", task="build")
-    others = [row._replace(key=failed_row(name, "").key) for name in ("b", "c", "d")]
+    row, *others = [running_row(name) for name in "abcd"]
     progress = {
         row.key: RunProgress(7, 24, "2026-11-28T15:59:00Z"),
         others[0].key: RunProgress(30, 24),
@@ -133,6 +139,6 @@ def test_run_in_progress_shows_how_far_it_is_and_that_it_waits() -> None:
 
 
 def test_many_runs_in_progress_are_cut_with_a_word() -> None:
-    rows = [failed_row(f"w{n}", "")._replace(state="running", run="7") for n in range(130)]
+    rows = [running_row(f"w{n}") for n in range(130)]
     text = words_of(made_trends({}), counts=Counts({}, Counter(), rows))
     assert "There are 30 more." in text

@@ -31,10 +31,12 @@ PATHS = [
     "/crs?state=failed&fragment=1",
     "/crs?name=busy&fragment=1",
     "/crs?kind=Website&namespace=shop",
+    f"{place('busy')}/stop?run=9",
+    f"{place('busy')}/pause?fragment=1",
     *(
         f"{place(name)}{query}"
         for name in ("busy", "broken", "late", "good")
-        for query in ("", "?fragment=1")
+        for query in ("", "?fragment=1", "/plan", "/plan?fragment=1")
     ),
 ]
 

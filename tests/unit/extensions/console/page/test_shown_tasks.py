@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import threading
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 from rolecall.extensions.console.markup import shortened
 from rolecall.extensions.console.page.shown_tasks import (
     RunsRead,
+    ShownTask,
     ShownTasks,
     beginning_of,
     ends_of,
@@ -150,3 +152,21 @@ def test_wrapper_play_of_the_run_does_not_appear_as_a_place(tmp_path: Path) -> N
     tasks = ShownTasks(play.folder)
     assert all_of(tasks) == [("Gathering Facts", "")]
     assert tasks.tasks[0].path == ""
+
+
+def test_one_task_of_a_long_run_is_found_without_a_list_of_all_files(tmp_path: Path) -> None:
+    """Ten readers who open a task at the same moment made fifteen megabytes of such lists."""
+    events = tmp_path / "job_events"
+    events.mkdir()
+    for number in range(1, 4001):
+        (events / f"{number}-{number:08x}-0000-4000-8000-000000000000.json").write_text("{}")
+    data = {"event": "runner_on_ok", "event_data": {"host": "localhost", "res": {}}}
+    (events / "4001-x.json").write_text(json.dumps(data))
+    task = ShownTask(1, "a", "", "", "", ends=[4001])
+    list(ends_of(task, tmp_path))  # what is imported for it
+    tracemalloc.start()
+    try:
+        assert [end.host for end in ends_of(task, tmp_path)] == ["localhost"]
+        assert tracemalloc.get_traced_memory()[1] < 200_000
+    finally:
+        tracemalloc.stop()

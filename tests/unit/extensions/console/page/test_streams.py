@@ -277,3 +277,11 @@ async def test_run_is_no_longer_followed_once_the_token_is_invalid(page: Shown) 
         del page.cluster.users[TOKEN]
         page.clock.step(60)
         assert await Stream(answer).next() == ("", None)
+
+
+async def test_axis_of_a_run_grows_also_while_its_task_waits(page: Shown) -> None:
+    run = LiveRun(page)
+    run.reports(1)
+    async with page.opens(f"{run.path}/events?after=1", token=TOKEN) as answer:
+        page.clock.step(3)
+        assert await Stream(answer).next() == ("tasks", {"count": 1})

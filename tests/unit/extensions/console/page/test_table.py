@@ -12,10 +12,17 @@ from tests.unit.extensions.console.control.engine import SITE, Known, World, key
 from tests.unit.extensions.console.page.serving import ALL, Shown, shown
 from tests.unit.workqueue.virtual_clock import VirtualClock
 
-from rolecall.extending import LastRuns
+from rolecall.extending import HeldRun, LastRuns
 from rolecall.extensions.console.page.feed import ChangeFeed
 from rolecall.extensions.console.page.ports import PagePorts
-from rolecall.extensions.console.page.rows import CrRow, PlaceRows, Query, SeenRows, is_meant
+from rolecall.extensions.console.page.rows import (
+    CrRow,
+    Live,
+    PlaceRows,
+    Query,
+    SeenRows,
+    is_meant,
+)
 from rolecall.extensions.console.page.table import Table
 from rolecall.gvk import Gvk
 from rolecall.history import KeptRun
@@ -108,16 +115,17 @@ async def test_long_words_of_plays_do_not_fill_the_memory(
     town: Town, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     town.world.waiting.append(Waiting(key("a"), Urgency.EDIT, Cause("x" * 100_000), 0.0, 0))
-    run = KeptRun("1", outcome="failed", reason="y" * 100_000)
-    monkeypatch.setattr(LastRuns, "of", lambda *_: run)
+    run = HeldRun.of(KeptRun("1", outcome="failed", reason="y" * 100_000))
+    assert len(run) < 5000
+    monkeypatch.setattr(LastRuns, "held", lambda *_: run)
     rows = await town.table.rows()
     assert rows.by_key[key("a")].cause == "x" * 300
     assert rows.by_key[key("b")].last_reason == "y" * 300
 
 
 def row(name: str, state: str = "ready", namespace: str = "shop", kind: Gvk = SITE) -> CrRow:
-    words = ("", "", "", "", "edit", "edit", "", "", "", "", "", "")
-    return CrRow(Key(kind, namespace, name), state, 1, *words)
+    live = Live(0.0, "edit", urgency="edit") if state in ("running", "waiting") else None
+    return CrRow(Key(kind, namespace, name), state, 1, live)
 
 
 GADGET = Gvk("demo.example.com", "v1", "Gadget")

@@ -45,34 +45,55 @@ function parsed(html) {
   return template.content;
 }
 
+// Puts the parts of an answer in the places of those with their ids; the first one in that of `part`.
 async function renewPart(part) {
   const answer = await asked(part.dataset.fragment);
   if (answer === null) return;
-  const fresh = parsed(await answer.text()).firstElementChild;
-  const focused = part.contains(document.activeElement) ? document.activeElement : null;
-  if (focused && focused.matches("input")) return; // the user is typing
-  for (const each of part.querySelectorAll("details[id]")) {
-    fresh.querySelector(`details[id="${CSS.escape(each.id)}"]`)?.toggleAttribute("open", each.open);
-  }
-  const ids = (element) => [...element.children].map((child) => child.id).join(" ");
-  if (ids(part) !== ids(fresh)) return replaceKeepingFocus(part, fresh);
-  // What is as it was stays: where one scrolled to, and what one marked.
+  const [first, ...others] = parsed(await answer.text()).children;
+  replaceChanged(part, first);
+  for (const each of others) replace(document.getElementById(each.id), each);
+}
+
+// Sections that are as they were stay: where the reader scrolled to in them, and what he marked.
+function replaceChanged(part, fresh) {
+  const shape = (root) => [root, ...root.children].map((each) => each.cloneNode(false).outerHTML).join();
+  if (shape(part) !== shape(fresh)) return replace(part, fresh);
   for (const old of [...part.children]) {
     const [next] = fresh.children; // one that was taken is not there any more
-    if (old.isEqualNode(next)) next.remove();
-    else replaceKeepingFocus(old, next);
+    if (isUnchanged(old, next)) next.remove();
+    else replace(old, next);
   }
 }
 
-function replaceKeepingFocus(old, fresh) {
-  const focused = old.contains(document.activeElement) ? document.activeElement : null;
-  const href = focused && focused.getAttribute("href");
-  const name = focused && (focused.id || focused.closest("details[id]")?.id);
-  const selector = href ? `[href="${CSS.escape(href)}"]` : name && `[id="${CSS.escape(name)}"]`;
-  old.replaceWith(fresh);
-  const found = selector && fresh.querySelector(selector);
-  const isSummary = found && focused.matches("summary");
-  (isSummary ? found.querySelector("summary") : found)?.focus({ preventScroll: true });
+function isUnchanged(old, fresh) {
+  const before = old.cloneNode(true);
+  for (const each of before.querySelectorAll("details[open]")) each.open = false;
+  return before.isEqualNode(fresh);
+}
+
+function replace(part, fresh) {
+  const focused = part?.contains(document.activeElement) ? document.activeElement : null;
+  if (!part || focused?.matches("input, select, textarea")) return; // the user is typing
+  const again = focused && placeOf(focused, part);
+  const opened = [...part.querySelectorAll("details")].map((each) => [placeOf(each, part), each.open]);
+  part.replaceWith(fresh);
+  for (const [place, isOpen] of opened) {
+    const details = place(fresh);
+    if (details) details.open = isOpen;
+  }
+  again?.(fresh)?.focus({ preventScroll: true });
+}
+
+// What an element is in another edition of its part: that with its id, its address, or its number.
+function placeOf(element, part) {
+  const href = element.getAttribute("href");
+  if (element.id) return (fresh) => fresh.querySelector(`#${CSS.escape(element.id)}`);
+  if (href) return (fresh) => fresh.querySelector(`[href="${CSS.escape(href)}"]`);
+  const text = element.matches("summary, details") ? element.textContent.trim().slice(0, 20) : "";
+  const alike = (root) => [...root.querySelectorAll(element.localName)]
+    .filter((each) => each.textContent.trim().startsWith(text));
+  const number = alike(part).indexOf(element);
+  return (fresh) => alike(fresh)[number];
 }
 
 // Long lists: rows of one height, of which those are here that are seen
@@ -139,6 +160,16 @@ class Rows {
     const first = Math.max(0, Math.floor(-top / this.height));
     const last = Math.min(this.total, Math.ceil((innerHeight - top) / this.height));
     return [first, Math.max(first, last)];
+  }
+
+  // Go to one of all rows, wherever one is.
+  async show(number) {
+    const top = this.above.getBoundingClientRect().top + scrollY;
+    scrollTo(0, top + number * this.height - innerHeight / 2);
+    const link = () => this.body.querySelector(`tr[aria-rowindex="${number + 2}"] a`);
+    // The answer to an earlier question is dropped where scrolling asked a later one.
+    for (let tries = 0; tries < 5 && !link(); tries += 1) await this.renew();
+    link()?.focus({ preventScroll: true });
   }
 
   async renew() {
@@ -268,9 +299,11 @@ document.addEventListener("click", (event) => {
   toggle(link).catch(() => say("The task's details could not be read."));
 });
 
-document.addEventListener("submit", (event) => {
-  const asks = event.submitter?.dataset.asks;
-  if (asks && !confirm(asks)) event.preventDefault();
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("a[data-row]");
+  if (!link || !lists.length || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+  event.preventDefault();
+  lists[0].show(Number(link.dataset.row)).catch(() => say("The tasks could not be read."));
 });
 
 // Keys: / to search, j and k from row to row, Escape to leave
@@ -295,4 +328,8 @@ document.addEventListener("keydown", (event) => {
 });
 
 showTimes(document);
+// The rows above the one that the address names have a place only now.
+if (location.hash.startsWith("#task-")) document.getElementById(location.hash.slice(1))?.scrollIntoView();
 follow();
+
+export { asked, parsed };

@@ -104,7 +104,7 @@ def _quantile(sums: Sums, durations: Sequence[int], rank: float) -> float:
 def _bucket(seconds: float) -> int:
     if not seconds > _SHORTEST_S:
         return 0
-    return min(math.ceil(math.log(seconds / _SHORTEST_S) / _GROWTH), _BUCKETS)
+    return math.ceil(min(math.log(seconds / _SHORTEST_S) / _GROWTH, _BUCKETS))
 
 
 def _seconds(bucket: int) -> float:

@@ -10,6 +10,7 @@ Threads alone call this: a lock is held for some milliseconds.
 
 from __future__ import annotations
 
+import re
 import threading
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable, Collection, Sequence
@@ -50,6 +51,8 @@ _MOST_ANSWERS = 16
 _DAY = Span.DAY.intervals * _QUARTER
 
 _FAILED = ("failed", "lost")
+# Causes that differ in a number are one.
+_NUMBERED = re.compile("(retry|edit)(?: of generation)? [0-9]+")
 
 Owner = int  # the number of a place
 _Counts = defaultdict[int, Counter[int]]  # of each interval
@@ -223,9 +226,7 @@ class Trends:
                 del self._failing[owner]
 
     def _note_cause(self, minute: int, owner: Owner, cause: str, seconds: float) -> None:
-        # A retry says how many there were before.
-        word, _, count = cause.partition(" ")
-        text = word if word == "retry" and count.isdigit() else cause
+        text = _NUMBERED.sub(r"\1", cause)
         self._causes.add(minute // MINUTES, owner, text, "", seconds)
 
     def _note_tasks(self, minute: int, owner: Owner, record: RunRecord | None) -> None:

@@ -1,8 +1,11 @@
 """What a page shows, as HTML: values in, text out. Nothing here asks or reads."""
 
-from rolecall.extensions.console.page.views.cr import CrPage, OwnedObject, cr, cr_parts
+from rolecall.extensions.console.page.views.asks import LABELS, Ask, ask, ask_parts, patch_right
+from rolecall.extensions.console.page.views.comparison import comparison
+from rolecall.extensions.console.page.views.cr import CrPage, cr, cr_parts
 from rolecall.extensions.console.page.views.fleet import CR_WINDOW, Window, cr_rows, crs
 from rolecall.extensions.console.page.views.kinds import KindsPage, kinds
+from rolecall.extensions.console.page.views.object import ObjectPage, object_yaml
 from rolecall.extensions.console.page.views.overview import (
     MOST_RUNNING,
     OverviewPage,
@@ -11,6 +14,8 @@ from rolecall.extensions.console.page.views.overview import (
     overview,
     overview_parts,
 )
+from rolecall.extensions.console.page.views.owned import OwnedObject, OwnedTree, worst_first
+from rolecall.extensions.console.page.views.plan import PlanPage, plan, plan_parts
 from rolecall.extensions.console.page.views.rendering import (
     ENVIRONMENT,
     Html,
@@ -20,8 +25,8 @@ from rolecall.extensions.console.page.views.rendering import (
 )
 from rolecall.extensions.console.page.views.run import (
     TASK_WINDOW,
+    Before,
     RunPage,
-    comparison,
     ordered,
     run,
     run_facts,
@@ -34,18 +39,26 @@ from rolecall.extensions.console.page.views.run import (
 __all__ = [
     "CR_WINDOW",
     "ENVIRONMENT",
+    "LABELS",
     "MOST_RUNNING",
     "TASK_WINDOW",
+    "Ask",
+    "Before",
     "CrPage",
     "Html",
     "KindsPage",
+    "ObjectPage",
     "OverviewPage",
     "OwnedObject",
+    "OwnedTree",
     "PageLayout",
+    "PlanPage",
     "Replica",
     "RunPage",
     "RunProgress",
     "Window",
+    "ask",
+    "ask_parts",
     "comparison",
     "cr",
     "cr_parts",
@@ -54,13 +67,18 @@ __all__ = [
     "error",
     "kinds",
     "login",
+    "object_yaml",
     "ordered",
     "overview",
     "overview_parts",
+    "patch_right",
+    "plan",
+    "plan_parts",
     "run",
     "run_facts",
     "stdout",
     "task_details",
     "task_page",
     "task_rows",
+    "worst_first",
 ]

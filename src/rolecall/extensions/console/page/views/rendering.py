@@ -120,6 +120,7 @@ ENVIRONMENT = environment(
     filters={
         "shortened": shortened,
         "thousands": "{:,}".format,
+        "bytes": lambda size: f"{size / 1e6:,.1f} MB" if size >= 1e6 else f"{size / 1e3:,.1f} KB",
         "what": _what,
         "what_it_did": _what_it_did,
         "spec_value": lambda value: "-" if value is None else str(value)[:500],

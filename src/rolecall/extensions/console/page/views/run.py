@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from rolecall.extensions.console.page import places
+from rolecall.extensions.console.page.run_timeline import RunTimeline
 from rolecall.extensions.console.page.shown_tasks import ShownTask, TaskEnd
 from rolecall.extensions.console.page.views.rendering import (
     Html,
@@ -15,14 +16,32 @@ from rolecall.extensions.console.page.views.rendering import (
     path_to,
     render,
 )
+from rolecall.extensions.console.task_times import Axis, TaskTimes, outline, ticks
 from rolecall.history import KeptRun
 from rolecall.record import RecordedRequest
 from rolecall.workqueue import Key
 
 TASK_WINDOW = 100
-_MOST_COMPARED = 2_000
+_BEFORE = 10  # tasks above the one that a mark leads to, for browsers without scripts
 _ORDER = ("failed", "unreachable", "", "changed", "ignored", "ok", "skipped")
 _FIRST = {outcome: number for number, outcome in enumerate(_ORDER)}
+_WORDS = {
+    "creation": "the object was created",
+    "edit": "the object was edited",
+    "deletion": "the object is being deleted",
+    "pause": "the object was paused",
+    "resumed": "the object was resumed",
+    "period": "its period was over",
+    "start": "the operator started",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """What changed between a run and the one before it."""
+
+    run: KeptRun
+    changes: Sequence[tuple[str, Any, Any]] | None = None  # of the spec; None: not kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +54,17 @@ class RunPage:
     by_time: bool
     start: int = 0
     place_of: Any = str  # of a path
+    timeline: RunTimeline = field(default_factory=RunTimeline)
+    before: Before | None = None
+    expected: int = 0  # tasks of the last good run; 0: not known
+
+    @property
+    def here(self) -> str:
+        return places.of_run(self.key, self.run.run)
+
+    @property
+    def is_live(self) -> bool:
+        return self.run.outcome == "running"
 
     @property
     def found(self) -> str:
@@ -42,10 +72,57 @@ class RunPage:
         order = "in the order of time" if self.by_time else "failed and changed ones first"
         return f"{len(self.tasks):,} tasks, {order}; "
 
+    @property
+    def order(self) -> str:
+        return "time" if self.by_time else "failed"
+
+    @property
+    def cause(self) -> str:
+        """Why it was started, in words."""
+        return _WORDS.get(self.run.cause, self.run.cause)
+
+    @property
+    def progress(self) -> str:
+        now = f"task {len(self.tasks):,}"
+        if not self.expected:
+            return f"{now} so far"
+        return f"{now} of about {max(self.expected, len(self.tasks)):,}, as in the last good run"
+
+    def link_to(self, counter: int, index: int) -> str:
+        """To a task in the list, in the order of time."""
+        return f"{self.here}?order=time&from={max(0, index - _BEFORE)}#task-{counter}"
+
+    @property
+    def failed(self) -> tuple[int, ShownTask] | None:
+        """The last task that failed, and which of all tasks it is."""
+        for index in reversed(range(len(self.tasks))):
+            if self.tasks[index].outcome in ("failed", "unreachable"):
+                return index, self.tasks[index]
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class TaskBar:
+    """A task's time on the axis, as shapes and in words."""
+
+    shapes: Sequence[tuple[str, str]]  # class and path
+    words: str
+
+
+def bar_of(times: TaskTimes, axis: Axis, outcome: str) -> TaskBar:
+    """Each part has a height of its own, so that nothing depends on colours."""
+    module = "bad" if outcome in ("failed", "unreachable") else "module"
+    shapes = (
+        (module, outline(times.busy, axis, 28, 44)),
+        ("waits", outline(times.waits, axis, 42, 16)),
+        ("read", outline(times.reads, axis, 28, 44)),
+        ("write", outline(times.writes, axis, 8, 84)),
+    )
+    return TaskBar([each for each in shapes if each[1]], times.words)
+
 
 def run(shown: RunPage, layout: PageLayout) -> Html:
-    here = places.of_run(shown.key, shown.run.run)
-    live = f"{here}/events?after={shown.counter}" if shown.run.outcome == "running" else ""
+    live = f"{shown.here}/events?after={shown.counter}" if shown.is_live else ""
     tasks = ordered(shown.tasks, by_time=shown.by_time)
     return page(
         "run",
@@ -53,10 +130,9 @@ def run(shown: RunPage, layout: PageLayout) -> Html:
         layout,
         live=live,
         above=path_to(shown.key),
-        shown=shown,
-        run=shown.run,
-        here=here,
-        tasks=tasks[shown.start : shown.start + TASK_WINDOW],
+        tasks=_rows(shown, tasks[shown.start : shown.start + TASK_WINDOW]),
+        size=TASK_WINDOW,
+        **_values(shown),
     )
 
 
@@ -68,49 +144,44 @@ def ordered(tasks: Sequence[ShownTask], *, by_time: bool) -> list[ShownTask]:
     return sorted(tasks, key=lambda task: _FIRST[task.outcome])
 
 
-def run_facts(run: KeptRun, here: str = "") -> Html:
-    return render("run_facts", run=run, here=here)
+def run_facts(shown: RunPage) -> Html:
+    """What changes above the tasks while a run is in flight."""
+    return render("run_renewed", **_values(shown))
 
 
 def task_rows(shown: RunPage, tasks: Sequence[ShownTask]) -> Html:
-    here = places.of_run(shown.key, shown.run.run)
-    return render("task_rows", shown=shown, tasks=tasks, here=here)
+    rows = _rows(shown, tasks)
+    return render("task_rows", shown=shown, tasks=rows, **axis_values(shown.timeline.axis))
 
 
-def task_details(ends: Sequence[TaskEnd], requests: Sequence[RecordedRequest] | None) -> Html:
+def axis_values(axis: Axis) -> dict[str, Any]:
+    """What templates draw an axis and its lines from."""
+    found = ticks(axis)
+    return {"ticks": found, "grid": "".join(f"M{x:.1f} 0v100" for x, _ in found)}
+
+
+def _values(shown: RunPage) -> dict[str, Any]:
+    linked = [(each, shown.link_to(each.counter, each.index)) for each in shown.timeline.strip]
+    return {"shown": shown, "marks": linked, **axis_values(shown.timeline.axis)}
+
+
+def _rows(shown: RunPage, tasks: Sequence[ShownTask]) -> list[tuple[ShownTask, TaskBar]]:
+    timeline = shown.timeline
+    return [(task, bar_of(timeline.of(task), timeline.axis, task.outcome)) for task in tasks]
+
+
+def task_details(
+    ends: Sequence[TaskEnd],
+    requests: Sequence[RecordedRequest] | None,
+    times: TaskTimes | None = None,
+) -> Html:
     """`requests`: None where there is no record of them."""
-    return render("task_details", ends=ends, requests=requests)
+    return render("task_details", ends=ends, requests=requests, times=times)
 
 
 def task_page(key: Key, run: KeptRun, task: ShownTask, details: Html, layout: PageLayout) -> Html:
     above = [*path_to(key), ("Run", places.of_run(key, run.run))]
     return page("task", task.name or task.action, layout, above=above, details=details)
-
-
-def comparison(
-    key: Key,
-    runs: tuple[KeptRun, KeptRun],
-    tasks: tuple[Sequence[ShownTask], Sequence[ShownTask]],
-    layout: PageLayout,
-) -> Html:
-    """Tasks that differ in how they ended, or took much longer, come first."""
-    first, second = ({(task.path, task.name): task for task in each} for each in tasks)
-    rows = []
-    for place in [*first, *(place for place in second if place not in first)]:
-        then, now = first.get(place), second.get(place)
-        before_s, after_s = (each.seconds if each else 0.0 for each in (then, now))
-        differs = (then.outcome if then else None) != (now.outcome if now else None)
-        rows.append((not differs, -abs(after_s - before_s), (*place, then, now, differs)))
-    rows.sort(key=lambda row: row[:2])
-    return page(
-        "comparison",
-        f"Two runs of {key}",
-        layout,
-        above=path_to(key),
-        runs=runs,
-        here="",
-        pairs=[pair for *_, pair in rows[:_MOST_COMPARED]],
-    )
 
 
 def stdout(key: Key, run: KeptRun, text: str, layout: PageLayout) -> Html:

@@ -1,0 +1,196 @@
+"""The objects of a seeded world as its cluster has them: CRs, what their runs made, down to pods.
+
+The client answers as the API server does for the few kinds of a world, whose plural is the kind with an
+`s`; rights are those of `FakeCluster`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+from zlib import crc32
+
+from rolecall.clock import time_text
+from rolecall.gvk import Gvk
+from rolecall.json_object import Json
+from rolecall.kube import Page, Resource
+from rolecall.workqueue import Key
+from tests.unit.extensions.console.page.cluster import FakeClient, FakeCluster
+
+GROUPS = {
+    "EndpointSlice": "discovery.k8s.io",
+    "Deployment": "apps",
+    "StatefulSet": "apps",
+    "ReplicaSet": "apps",
+    "Job": "batch",
+}
+CORE = ("Pod", "ConfigMap", "Secret", "Service")
+MANAGER = "OpenAPI-Generator"  # as `kubernetes.core` calls itself
+_VERBS = frozenset({"get", "list", "watch", "create", "update", "patch", "delete"})
+
+
+def gvk_of(kind: str) -> Gvk:
+    """Of an object that a run made."""
+    return Gvk(GROUPS.get(kind, ""), "v1", kind)
+
+
+def resource_of(gvk: Gvk) -> Resource:
+    plural = f"{gvk.kind.lower()}s"
+    return Resource(gvk, plural, namespaced=True, verbs=_VERBS, names=frozenset({plural}))
+
+
+class WorldClient(FakeClient):
+    """Also lists whole objects, and knows which kinds there are."""
+
+    def __init__(self, cluster: FakeCluster, kinds: Mapping[str, Gvk], token: str = "") -> None:
+        super().__init__(cluster, token)
+        named = {**{kind: gvk_of(kind) for kind in (*GROUPS, *CORE)}, **kinds}
+        self._resources = {gvk: resource_of(gvk) for gvk in named.values()}
+
+    @property
+    def discovery(self) -> WorldClient:
+        return self
+
+    async def by_plural(self, group: str, version: str, plural: str) -> Resource | None:
+        wanted = (group, version, plural)
+        found = self._resources.values()
+        return next(
+            (one for one in found if (one.gvk.group, one.gvk.version, one.plural) == wanted), None
+        )
+
+    async def by_gvk(self, gvk: Gvk) -> Resource:
+        return self._resources[gvk]
+
+    async def pages(
+        self,
+        gvk: Gvk,
+        namespace: str = "",
+        *,
+        label_selector: str = "",
+        metadata_only: bool = False,
+    ) -> AsyncIterator[Page]:
+        self._check("list", gvk, namespace)
+        key, _, value = label_selector.partition("=")
+        yield Page(
+            [
+                each
+                for (kind, place, _), each in self._cluster.objects.items()
+                if kind == gvk.kind and namespace in ("", place)
+                if not key or each["metadata"].get("labels", {}).get(key) == value
+            ],
+            "1",
+            "",
+        )
+
+
+class WorldObjects:
+    """Puts objects into a cluster."""
+
+    def __init__(self, cluster: FakeCluster) -> None:
+        self._cluster = cluster
+
+    def put_cr(self, key: Key, made: datetime, **parts: Any) -> Json:
+        """`parts`: spec, conditions, labels, annotations, generation."""
+        metadata = {
+            "name": key.name,
+            "namespace": key.namespace,
+            "uid": uid_of(key.gvk.kind, key.namespace, key.name),
+            "generation": parts.get("generation", 1),
+            "creationTimestamp": time_text(made),
+            "labels": parts.get("labels", {}),
+            "annotations": parts.get("annotations", {}),
+        }
+        status = {"conditions": parts.get("conditions", [])}
+        cr = _object(key.gvk, metadata, spec=parts.get("spec", {}), status=status)
+        self._cluster.objects[key.gvk.kind, key.namespace, key.name] = cr
+        return cr
+
+    def put_owned(self, owner: Json, kind: str, name: str, made: datetime, **fields: Any) -> Json:
+        """`fields`: of the object, beside its metadata."""
+        of = owner["metadata"]
+        reference = {
+            "apiVersion": owner["apiVersion"],
+            "kind": owner["kind"],
+            "name": of["name"],
+            "uid": of["uid"],
+            "controller": True,
+        }
+        metadata = {
+            "name": name,
+            "namespace": of["namespace"],
+            "uid": uid_of(kind, of["namespace"], name),
+            "resourceVersion": str(crc32(name.encode()) % 90000 + 10000),
+            "creationTimestamp": time_text(made),
+            "labels": {"app": of["name"]},
+            "ownerReferences": [reference],
+        }
+        found = _object(gvk_of(kind), metadata, **fields)
+        metadata["managedFields"] = [_managed(found, made)]
+        self._cluster.objects[kind, of["namespace"], name] = found
+        return found
+
+    def put_workload(
+        self, owner: Json, kind: str, name: str, made: datetime, *, ready: int = 2, of: int = 2
+    ) -> Json:
+        """A Deployment, a StatefulSet or a Job with what its controller made."""
+        image = f"registry.example.com/{owner['kind'].lower()}:1.{of}"
+        container = {"name": "main", "image": image, "resources": {"limits": {"memory": "256Mi"}}}
+        template = {"metadata": {"labels": {"app": name}}, "spec": {"containers": [container]}}
+        spec: Json = {"template": template}
+        if kind == "Job":
+            status: Json = {"succeeded": ready} if ready == of else {"active": of - ready}
+        else:
+            spec = {"replicas": of, **spec}
+            status = {"replicas": of, "readyReplicas": ready}
+        found = self.put_owned(owner, kind, name, made, spec=spec, status=status)
+        above = found
+        if kind == "Deployment":
+            edited = {"manager": "kubectl-edit", "operation": "Update", "apiVersion": "apps/v1"}
+            edited["time"] = time_text(made + timedelta(hours=3))
+            labels: Json = {"f:metadata": {"f:labels": {"f:team": {}}}}
+            found["metadata"]["labels"]["team"] = "night shift"
+            found["metadata"]["managedFields"].append(
+                {**edited, "fieldsType": "FieldsV1", "fieldsV1": labels}
+            )
+            status = {"replicas": of, "readyReplicas": ready}
+            above = self.put_owned(
+                found, "ReplicaSet", f"{name}-6c9f7d", made, spec=spec, status=status
+            )
+        for number in range(of):
+            is_up = number < ready
+            phase = ("Succeeded" if kind == "Job" else "Running") if is_up else "Pending"
+            pod: Json = {"phase": phase}
+            pod["conditions"] = [{"type": "Ready", "status": "True" if is_up else "False"}]
+            if not is_up:
+                waiting = {"reason": "ImagePullBackOff", "message": f"cannot pull {image}"}
+                state = {"name": "main", "ready": False, "state": {"waiting": waiting}}
+                pod["containerStatuses"] = [{**state, "restartCount": 4}]
+            of_pod = f"{above['metadata']['name']}-{number}"
+            self.put_owned(above, "Pod", of_pod, made, spec=template["spec"], status=pod)
+        return found
+
+
+def uid_of(kind: str, namespace: str, name: str) -> str:
+    return f"uid-{kind}-{namespace}-{name}".lower()
+
+
+def _object(gvk: Gvk, metadata: Json, **fields: Any) -> Json:
+    return {"apiVersion": gvk.api_version, "kind": gvk.kind, "metadata": metadata, **fields}
+
+
+def _managed(found: Json, at: datetime) -> Json:
+    """All that a run wrote, as one entry of `managedFields`."""
+    written = {key: value for key, value in found.items() if key in ("spec", "data")}
+    labels = {"metadata": {"labels": found["metadata"]["labels"]}}
+    entry = {"manager": MANAGER, "operation": "Update", "apiVersion": found["apiVersion"]}
+    fields = _fields_of({**labels, **written})
+    return {**entry, "time": time_text(at), "fieldsType": "FieldsV1", "fieldsV1": fields}
+
+
+def _fields_of(value: Any) -> Json:
+    if isinstance(value, dict):
+        return {f"f:{key}": _fields_of(item) for key, item in value.items()}
+    if isinstance(value, list) and all(isinstance(each, dict) and "name" in each for each in value):
+        return {f'k:{{"name":"{each["name"]}"}}': {".": {}, **_fields_of(each)} for each in value}
+    return {}
