@@ -182,7 +182,9 @@ def test_every_view_is_looked_at() -> None:
     assert {
         name
         for name, each in vars(views).items()
-        if isfunction(each) and each.__module__.startswith(views.__name__) and not name.startswith("_")
+        if isfunction(each)
+        and each.__module__.startswith(views.__name__)
+        and not name.startswith("_")
     } == parts | looked_at
 
 
