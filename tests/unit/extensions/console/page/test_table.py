@@ -237,3 +237,9 @@ async def test_window_is_what_was_asked_for_within_bounds(
 async def test_no_window_is_larger_than_five_hundred(page: Shown) -> None:
     page.has(*(f"m{number:03}" for number in range(300)))
     assert len(await asks(page, "fragment=1&count=99999999")) == 500
+
+
+def test_reader_without_the_right_to_the_log_does_not_see_how_many_tasks_began() -> None:
+    place = PlaceRows(SITE, "shop", [row("a", "running")._replace(tasks=7)])
+    seen = SeenRows([place]), SeenRows([place], frozenset([(SITE, "shop")]))
+    assert [next(iter(rows)).tasks for rows in seen] == [0, 7]

@@ -13,6 +13,7 @@ import heapq
 import os
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
@@ -66,8 +67,8 @@ class TrendsUpkeep:
 
         def some() -> bool:
             until_s = clock.monotonic() + _SLICE_S
-            for count, _ in enumerate(steps, 1):
-                if count >= _SLICE_STEPS or clock.monotonic() > until_s:
+            for done, _ in enumerate(steps, 1):
+                if done >= _SLICE_STEPS or clock.monotonic() > until_s:
                     return True
             return False
 
@@ -93,7 +94,8 @@ class _Found(NamedTuple):
 
     changed_s: float  # the folder, as the run ended
     number: int  # distinguishes those of the same moment
-    folder: Path
+    artifacts: Path  # of its CR
+    run: str
     key: Key
     next_s: float | None  # the same of the next run of its CR
 
@@ -108,7 +110,7 @@ class _KeptRuns:
         self._began_s = engine.facts.began.timestamp()
         self.oldest_s = self._now_s - _DAY_S  # what ended since then is read
         self._found: list[_Found] = []
-        self._records = 0
+        self._numbers = count()
 
     def look(self) -> Iterator[None]:
         """Find them, a CR at a time."""
@@ -118,10 +120,10 @@ class _KeptRuns:
             yield
 
     def read(self) -> Iterator[None]:
-        """Read them, a run at a time."""
+        """Read them, a run at a time, the oldest first."""
         batch = []
-        for found in sorted(self._found, reverse=True):
-            if (turn := self._turn_of(found)) is not None:
+        while self._found:
+            if (turn := self._turn_of(heapq.heappop(self._found))) is not None:
                 batch.append(turn)
             if len(batch) >= _AT_ONCE:
                 self._trends.add_kept(batch)
@@ -131,18 +133,19 @@ class _KeptRuns:
 
     def _look_at(self, cr: KeptCr) -> None:
         key = Key(Gvk.parse(cr.api_version, cr.kind), cr.namespace, cr.name)
-        folders = sorted(_folders_in(cr.artifacts))
+        artifacts = cr.artifacts
+        folders = sorted(_folders_in(artifacts))
         for number, (changed_s, name) in enumerate(folders):
             if not self.oldest_s <= changed_s <= self._began_s:
                 continue
             after = folders[number + 1][0] if number + 1 < len(folders) else None
-            found = _Found(changed_s, len(self._found), cr.artifacts / name, key, after)
+            found = _Found(changed_s, next(self._numbers), artifacts, name, key, after)
             if len(self._found) < _MOST_RUNS:
                 heapq.heappush(self._found, found)
             else:
                 self.oldest_s = heapq.heappushpop(self._found, found).changed_s
         if folders and folders[0][0] > self.oldest_s:
-            self._note_first(key, cr.artifacts / folders[0][1])
+            self._note_first(key, artifacts / folders[0][1])
 
     def _note_first(self, key: Key, folder: Path) -> None:
         """Before the oldest run that is kept, there may have been others."""
@@ -152,7 +155,7 @@ class _KeptRuns:
             self._trends.known_since((key.gvk, key.namespace), self._trends.moment_of(since))
 
     def _turn_of(self, found: _Found) -> KeptTurn | None:
-        run, trends = read_run(found.folder), self._trends
+        run, trends = read_run(found.artifacts / found.run), self._trends
         is_begun = run.has_file or run.ended is not None
         is_here = run.server in ("", self._engine.facts.server)
         if run.outcome == "running" or not (is_begun and is_here):
@@ -162,9 +165,8 @@ class _KeptRuns:
             return None
         record = None
         is_of_hour = ended.timestamp() > self._now_s - _HOUR_S
-        if is_of_hour and self._records < _MOST_RECORDS:
-            self._records += 1
-            read = read_record(found.folder, with_requests=False)
+        if is_of_hour and len(self._found) < _MOST_RECORDS:
+            read = read_record(run.folder, with_requests=False)
             record = read if read is not None and _is_sound(read) else None
         return KeptTurn(
             found.key,
