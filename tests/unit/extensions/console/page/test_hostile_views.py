@@ -16,9 +16,8 @@ from tests.unit.extensions.console.page.reading_html import Seen
 from rolecall.extending import HeldRun
 from rolecall.extensions.console.page import views
 from rolecall.extensions.console.page.failures import FailingSince, Failure, Failures
-from rolecall.extensions.console.page.rows import Counts, CrRow, Query
-from rolecall.extensions.console.page.run_timeline import RunTimeline, timeline_of
 from rolecall.extensions.console.page.rows import Counts, CrRow, Live, NextRun, Query
+from rolecall.extensions.console.page.run_timeline import RunTimeline, timeline_of
 from rolecall.extensions.console.page.shown_tasks import ShownTask, TaskEnd
 from rolecall.extensions.console.page.trends import BusyRow, Interval, SeenTrends, Span
 from rolecall.extensions.console.page.views import (
