@@ -19,28 +19,21 @@ from tests.browser.served_worlds import ServedWorld, served_world
 from tests.browser.worlds import LONG_RUN, TASKS, world
 
 ROWS = "table.rows > tbody:not([aria-hidden]) > tr:not(.opened)"
-# What no frame may take while one scrolls: a fifth of it is the bound, the rest is this machine's load.
-SLOWEST_MS = 250
-SCROLLS = """async () => {
-  const seen = new Set(), frame = () => new Promise(requestAnimationFrame);
-  const rows = () => document.querySelectorAll("table.rows > tbody:not([aria-hidden]) > tr");
-  let slowest = 0, before = await frame();
-  for (let top = 0; top < document.documentElement.scrollHeight; top += innerHeight) {
-    scrollTo(0, top);
-    const now = await frame();
-    slowest = Math.max(slowest, now - before);
-    for (let tries = 0; tries < 200; tries += 1) {
-      const lowest = [...rows()].some(each => {
-        const place = each.getBoundingClientRect();
-        return place.top < innerHeight && place.bottom > innerHeight / 2;
-      });
-      if (lowest) break;
-      await new Promise(done => setTimeout(done, 25));
+# Each of so many places, evenly: the task at the middle of the screen, when it has come.
+STOPS = 40
+SCROLLS = """async (stops) => {
+  const found = [], frame = () => new Promise(requestAnimationFrame);
+  const middle = () => document.elementFromPoint(200, innerHeight / 2)?.closest("tr[aria-rowindex]");
+  const whole = document.documentElement.scrollHeight - innerHeight;
+  for (let stop = 1; stop < stops; stop += 1) {
+    scrollTo(0, whole * stop / stops);
+    await frame();
+    for (let tries = 0; tries < 100 && !middle(); tries += 1) {
+      await new Promise(done => setTimeout(done, 20));
     }
-    for (const each of rows()) seen.add(Number(each.getAttribute("aria-rowindex")));
-    before = await frame();
+    found.push(Number(middle()?.getAttribute("aria-rowindex")));
   }
-  return { seen: seen.size, slowest };
+  return found;
 }"""
 
 
@@ -51,9 +44,9 @@ def test_all_tasks_of_a_long_timeline_appear_while_one_scrolls(
     run = places.of_run(LONG_RUN, many.world.kept[LONG_RUN][-2])
     page = visitor.go(f"{run}?order=time")
     expect(page.locator("#found")).to_contain_text(f"{TASKS:,}")
-    came = page.evaluate(SCROLLS)
-    assert came["seen"] == TASKS
-    assert came["slowest"] < SLOWEST_MS
+    came = page.evaluate(SCROLLS, STOPS)
+    wanted = [TASKS * stop / STOPS for stop in range(1, STOPS)]
+    assert came == pytest.approx(wanted, abs=15)
     bars = page.locator(f"{ROWS} svg.bar")
     for bar in bars.all()[:20]:
         assert re.search(r"\d", bar.get_attribute("aria-label") or "")
