@@ -17,6 +17,8 @@ ACTIVE = "script:not([src]), iframe, object, embed, img, base, meta[http-equiv],
 # The script gives the rows that it did not load their height.
 OUTSIDE_OF_SPACE = """all => all.filter(each => !each.closest('[aria-hidden]'))
   .map(each => each.outerHTML)"""
+ADDRESSES = """all => all.map(each => new URL(
+  each.getAttribute('href') ?? each.getAttribute('action') ?? '', location).href)"""
 SIGNS = ("\u001b", "\u0007", "\u0000", "\u202e", "\u2066", "\u200f")
 
 
@@ -70,13 +72,7 @@ def test_words_of_owners_and_roles_stay_words(
         assert page.locator(ACTIVE).evaluate_all(OUTSIDE_OF_SPACE) == [], view
         handlers = "//*[@*[starts-with(name(), 'on')]]"
         assert page.locator(f"xpath={handlers}").count() == 0, view
-        links = (
-            page.locator("a, form").evaluate_all(
-                "all => all.map(each => each.href || each.action || '')"
-            )
-            if scripts
-            else []
-        )
+        links = page.locator("a, form").evaluate_all(ADDRESSES) if scripts else []
         here = (f"http://127.0.0.1:{served_one.port}/",)
         assert [each for each in links if not each.startswith(here)] == [], view
         text = page.content()
