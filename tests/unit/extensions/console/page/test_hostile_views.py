@@ -14,10 +14,13 @@ from tests.unit.extensions.console.page.reading_html import Seen
 
 from rolecall.extending import HeldRun
 from rolecall.extensions.console.page import views
+from rolecall.extensions.console.page.grouping import Group
 from rolecall.extensions.console.page.rows import Counts, CrRow, Live, NextRun, Query
 from rolecall.extensions.console.page.shown_tasks import ShownTask, TaskEnd
 from rolecall.extensions.console.page.views import (
     CrPage,
+    Fleet,
+    Groups,
     OwnedObject,
     PageLayout,
     Replica,
@@ -126,7 +129,13 @@ def replica(text: str) -> Replica:
 def window(text: str) -> Window:
     states = ("running", "waiting", "failed", "ready", text)
     rows = [row(text, state) for state in states]
-    return Window(Query(*[text[:253]] * 5), rows, 100, 1000)
+    return Window(Query(*[text[:253]] * 9), rows, 100, 1000)
+
+
+def groups(text: str) -> Fleet:
+    query, by_state = Query(*[text[:253]] * 9), Counter({"failed": 1, "ready": 2, text: 3})
+    every = [Group(text, query, by_state=by_state)] * 201
+    return Fleet(Window(query, [], 0, 1206), [text], f"label:{text}", Groups(every))
 
 
 def run_page(text: str) -> RunPage:
@@ -139,10 +148,15 @@ def details(text: str) -> views.Html:
 
 VIEWS: dict[str, Callable[[str], str]] = {
     "overview": lambda text: views.overview(counts(text), replica(text), layout(text)),
-    "list": lambda text: views.crs(window(text), [text], layout(text)),
+    "list": lambda text: views.crs(Fleet(window(text), [text]), layout(text)),
+    "groups": lambda text: views.crs(groups(text), layout(text)),
+    "groups alone": lambda text: views.cr_groups(groups(text)),
+    "list without a row": lambda text: views.crs(
+        Fleet(Window(Query(name=text), [], 0, 0, nothing="name"), [text]), layout(text)
+    ),
     "rows of the list": lambda text: views.cr_rows(window(text)),
     "problem of the list": lambda text: views.crs(
-        Window(Query(), [], 0, 0, text), [text], layout(text)
+        Fleet(Window(Query(), [], 0, 0, text), [text]), layout(text)
     ),
     "object": lambda text: views.cr(cr_page(text), layout(text)),
     "object that waits": lambda text: views.cr(
@@ -177,7 +191,17 @@ def test_hostile_text_is_text_in_every_view(view: str, text: str) -> None:
 
 def test_every_view_is_looked_at() -> None:
     """A new one must be added to `VIEWS`."""
-    looked_at = {"overview", "crs", "cr_rows", "cr", "run", "task_rows", "run_facts", "task_page"}
+    looked_at = {
+        "overview",
+        "crs",
+        "cr_groups",
+        "cr_rows",
+        "cr",
+        "run",
+        "task_rows",
+        "run_facts",
+        "task_page",
+    }
     looked_at |= {"task_details", "comparison", "stdout", "login", "error"}
     parts = {"cr_parts", "overview_parts", "ordered"}
     assert {

@@ -29,6 +29,11 @@ PATHS = [
     "/crs?state=failed&fragment=1",
     "/crs?name=busy&fragment=1",
     "/crs?kind=Website&namespace=shop",
+    "/crs?group=reason",
+    "/crs?group=reason&fragment=1",
+    "/crs?group=state",
+    "/crs?same=!",
+    "/crs?sort=-took",
     *(
         f"{place(name)}{query}"
         for name in ("busy", "broken", "late", "good")

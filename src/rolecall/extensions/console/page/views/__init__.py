@@ -1,7 +1,15 @@
 """What a page shows, as HTML: values in, text out. Nothing here asks or reads."""
 
 from rolecall.extensions.console.page.views.cr import CrPage, OwnedObject, cr, cr_parts
-from rolecall.extensions.console.page.views.fleet import CR_WINDOW, Window, cr_rows, crs
+from rolecall.extensions.console.page.views.fleet import (
+    CR_WINDOW,
+    Fleet,
+    Groups,
+    Window,
+    cr_groups,
+    cr_rows,
+    crs,
+)
 from rolecall.extensions.console.page.views.overview import Replica, overview, overview_parts
 from rolecall.extensions.console.page.views.rendering import (
     ENVIRONMENT,
@@ -28,6 +36,8 @@ __all__ = [
     "ENVIRONMENT",
     "TASK_WINDOW",
     "CrPage",
+    "Fleet",
+    "Groups",
     "Html",
     "OwnedObject",
     "PageLayout",
@@ -36,6 +46,7 @@ __all__ = [
     "Window",
     "comparison",
     "cr",
+    "cr_groups",
     "cr_parts",
     "cr_rows",
     "crs",
