@@ -27,7 +27,7 @@ from rolecall.extensions.console.page.views import Fleet, Groups, Window
 from rolecall.workqueue import Key
 
 _MOST_ROWS = 500
-_LONGEST_WORD = 600  # two labels, with their keys
+_LONGEST_WORD = 400  # two labels, with their keys
 
 
 class FleetPages:

@@ -96,7 +96,7 @@ def test_groups_beyond_what_is_shown_are_counted() -> None:
     rows = chosen(world, Query())
     values = {row.key: row.key.name for row in rows.rows}
     groups = Groups(grouped(rows, Query(), "label:app", values=values))
-    assert (len(groups.shown), groups.rest is not None) == (200, True)
+    assert (len(groups.shown), groups.rest is not None) == (100, True)
     assert groups.rest is not None
     assert sum(each.total for each in groups.shown) + groups.rest.total == groups.sum.total == 500
 

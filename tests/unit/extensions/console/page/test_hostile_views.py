@@ -133,9 +133,10 @@ def window(text: str) -> Window:
 
 
 def groups(text: str) -> Fleet:
-    query, by_state = Query(*[text[:253]] * 9), Counter({"failed": 1, "ready": 2, text: 3})
-    every = [Group(text, query, by_state=by_state)] * 201
-    return Fleet(Window(query, [], 0, 1206), [text], f"label:{text}", Groups(every))
+    query, by_state = Query(*[text[:253]] * 9), Counter({"failed": 1, "ready": 2, text[:99]: 3})
+    named = Group(text[:400], Query(label=text[:253]), by_state=by_state)
+    every = [Group(text[:400], query, by_state=by_state), *[named] * 100]
+    return Fleet(Window(query, [], 0, 606), [text], f"label:{text}", Groups(every))
 
 
 def run_page(text: str) -> RunPage:
@@ -234,7 +235,8 @@ def test_reader_of_html_sees_harm() -> None:
         "<a href='//evil'>a</a>": "a leads to //evil",
         "<p>a": "not closed: ['p']",
         "<p>a</b></p>": "b is closed where it is not open",
-        "<svg></svg>": "element svg",
+        "<math></math>": "element math",
+        "<svg onload='x'></svg>": "svg onload",
         "<p>\x1b</p>": "text 0x1b",
         "<p>\u202e</p>": "character 0x202e",
         "<!-- x -->": "comment  x ",

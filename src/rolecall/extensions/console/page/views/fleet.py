@@ -27,7 +27,7 @@ from rolecall.extensions.console.page.views.rendering import (
 )
 
 CR_WINDOW = 100
-MOST_GROUPS = 200
+MOST_GROUPS = 100
 _COLUMNS = (
     ("Object", "name"),
     ("State", "state"),
