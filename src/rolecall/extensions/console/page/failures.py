@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from heapq import nlargest
-from operator import attrgetter, itemgetter
+from operator import itemgetter
 
 from rolecall.extensions.console.page.rows import CrRow, SeenRows, without_run_content
 from rolecall.gvk import Gvk
@@ -23,7 +23,6 @@ MOST_EXAMPLES = 3
 _MOST_HELD = 1000
 _NEVER = datetime.max.replace(tzinfo=UTC)
 _FAILED = ("failed", "lost")
-_ended = attrgetter("last_ended")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +72,10 @@ def grouped(rows: SeenRows) -> Failures:
     entries = [_entry(gvk, failed, has_log=has_log) for _, gvk, failed, has_log in newest]
     crs = sum(len(failed) for _, _, failed, _ in found)
     return Failures(entries, crs, len(found) - len(newest))
+
+
+def _ended(row: CrRow) -> float:
+    return row.facts.ended_s or 0.0
 
 
 def _entry(gvk: Gvk, failed: Sequence[CrRow], *, has_log: bool) -> Failure:

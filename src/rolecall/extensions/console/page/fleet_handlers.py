@@ -1,9 +1,9 @@
-"""The list of objects: collects what the user may see, for the view that shows it."""
+"""The list of objects and its groups: collects what the user may see, for the view that shows it."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Container, Mapping
 
 from aiohttp import web
 
@@ -16,14 +16,18 @@ from rolecall.extensions.console.page.answers import (
     number_in,
     rows_answer,
 )
+from rolecall.extensions.console.page.choosing import FILTERS, ChosenRows, alone, without
+from rolecall.extensions.console.page.grouping import BY_LABEL, GROUPINGS, Grouping, label_of
 from rolecall.extensions.console.page.guard import Asker
 from rolecall.extensions.console.page.labels import labelled
 from rolecall.extensions.console.page.layouts import Layouts
 from rolecall.extensions.console.page.lookup import Lookup
-from rolecall.extensions.console.page.rows import CrRow, Query, SeenRows
-from rolecall.extensions.console.page.views import Window
+from rolecall.extensions.console.page.rows import Query, SeenRows
+from rolecall.extensions.console.page.views import Fleet, Groups, Window
+from rolecall.workqueue import Key
 
 _MOST_ROWS = 500
+_LONGEST_WORD = 400  # two labels, with their keys
 
 
 class FleetPages:
@@ -33,37 +37,73 @@ class FleetPages:
         self._engine, self._lookup, self._layouts = engine, lookup, layouts
 
     async def crs(self, request: web.Request, asker: Asker) -> web.Response:
-        query = _query(request)
+        query, group = _query(request.query), _group(request.query)
         rows, position = await self._lookup.seen(asker)
-        problem, chosen = "", await self._lookup.found(rows, query)
+        problem, chosen, groups = "", ChosenRows(), None
         try:
-            if query.label:
-                keys = [row.key for row in chosen]
-                having = await labelled(keys, query.label, asker.reader.client)
-                chosen = await self._lookup.found(rows, query, having)
+            chosen = await self._chosen(rows, query, asker)
+            if group:
+                groups = await self._groups(chosen, query, group, asker)
         except ClusterError as failure:
-            chosen = SeenRows(())
             problem = f"The cluster does not find this label: {failure.message}"
         start, count = (
             number_in(request.query, "from"),
             number_in(request.query, "count") or views.CR_WINDOW,
         )
-        some = _some(chosen, start, min(count, _MOST_ROWS))
-        window = Window(query, some, start, len(chosen), problem)
+        some = [] if group else chosen.window(start, min(count, _MOST_ROWS))
+        nothing = "" if chosen.rows or problem else await self._why_nothing(rows, query)
+        window = Window(query, some, start, len(chosen), problem, nothing)
+        fleet = Fleet(window, self._kinds(), group, groups)
+        if is_fragment(request) and group:
+            return html_answer(await asyncio.to_thread(views.cr_groups, fleet))
         if is_fragment(request):
             rows_html = await asyncio.to_thread(views.cr_rows, window)  # 25 ms for 500 of them
             return rows_answer(rows_html, window.total, window.found)
-        kinds = sorted({gvk.kind for gvk in self._engine.facts.kinds})
-        return html_answer(views.crs(window, kinds, self._layouts.of(asker, position)))
+        await self._lookup.turns.take()
+        layout = self._layouts.of(asker, position)
+        return html_answer(await asyncio.to_thread(views.crs, fleet, layout))
+
+    def _kinds(self) -> list[str]:
+        return sorted({gvk.kind for gvk in self._engine.facts.kinds})
+
+    async def _chosen(self, rows: SeenRows, query: Query, asker: Asker) -> ChosenRows:
+        chosen = await self._lookup.found(rows, without(query, "label"))
+        if not query.label:
+            return chosen
+        keys = [row.key for row in chosen.rows]
+        having: Container[Key] = await labelled(keys, query.label, asker.reader.client)
+        return await self._lookup.found(rows, query, having)
+
+    async def _groups(
+        self, chosen: ChosenRows, query: Query, group: str, asker: Asker
+    ) -> Groups | None:
+        values: Mapping[Key, str] = {}
+        if label := label_of(group):
+            keys = [row.key for row in chosen.rows]
+            selector = ",".join(filter(None, (query.label, label)))
+            values = await labelled(keys, selector, asker.reader.client, label)
+        found = await self._lookup.grouped(Grouping(chosen, query, group, values))
+        return Groups(found)
+
+    async def _why_nothing(self, rows: SeenRows, query: Query) -> str:
+        """The first filter that finds nothing even by itself, of what the reader may list."""
+        for name in FILTERS:
+            if name == "label" or not getattr(query, name):
+                continue
+            if not len(await self._lookup.found(rows, alone(query, name))):
+                return name
+        is_label = query.label and len(await self._lookup.found(rows, without(query, "label")))
+        return "label" if is_label else "all"
 
 
-def _some(rows: Sequence[CrRow] | SeenRows, start: int, count: int) -> Sequence[CrRow]:
-    if isinstance(rows, SeenRows):
-        return rows.window(start, count)
-    return rows[start : start + count]
+def _query(words: Mapping[str, str]) -> Query:
+    names = (*FILTERS, "sort")
+    return Query(**{name: words.get(name, "").strip()[:_LONGEST_WORD] for name in names})
 
 
-def _query(request: web.Request) -> Query:
-    asked = request.query
-    names = ("kind", "namespace", "name", "state", "label")
-    return Query(*(asked.get(name, "").strip()[:253] for name in names))
+def _group(words: Mapping[str, str]) -> str:
+    """What the list is grouped by; empty: nothing, or nothing that we know."""
+    group = words.get("group", "")
+    if group == BY_LABEL.rstrip(":"):  # of the form, where the key is in a field of its own
+        group = f"{BY_LABEL}{words.get('key', '').strip()}"
+    return group if group in GROUPINGS or label_of(group) else ""

@@ -9,44 +9,58 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from rolecall.extensions.console.page.access.reader import ReaderClient
 from rolecall.gvk import Gvk
+from rolecall.json_object import as_map
 from rolecall.kube import ForbiddenError
 from rolecall.workqueue import Key
 
 _AT_ONCE = 8
 
 
-async def labelled(keys: Iterable[Key], label: str, client: ReaderClient) -> frozenset[Key]:
-    """Those of these CRs, which the reader may list, that have it; raises `ClusterError`."""
+async def labelled(
+    keys: Iterable[Key], selector: str, client: ReaderClient, label: str = ""
+) -> dict[Key, str]:
+    """Those of these CRs, which the reader may list, that a selector means, with their value of a
+    label; raises `ClusterError`.
+    """
     places: dict[Gvk, set[str]] = {}
     for key in keys:
         places.setdefault(key.gvk, set()).add(key.namespace)
-    found: set[Key] = set()
+    found: dict[Key, str] = {}
     for gvk, namespaces in places.items():
-        found |= await _of_kind(gvk, sorted(namespaces), label, client)
-    return frozenset(found)
-
-
-async def _of_kind(gvk: Gvk, namespaces: list[str], label: str, client: ReaderClient) -> set[Key]:
-    if len(namespaces) == 1:
-        return await _listed(gvk, namespaces[0], label, client)
-    try:
-        return await _listed(gvk, "", label, client)
-    except ForbiddenError:
-        pass
-    found: set[Key] = set()
-    for begin in range(0, len(namespaces), _AT_ONCE):
-        some = namespaces[begin : begin + _AT_ONCE]
-        found.update(*await asyncio.gather(*(_listed(gvk, each, label, client) for each in some)))
+        listing = _Listing(gvk, selector, client, label, found)
+        await listing.of_all(sorted(namespaces))
     return found
 
 
-async def _listed(gvk: Gvk, namespace: str, label: str, client: ReaderClient) -> set[Key]:
-    found = set()
-    async for page in client.pages(gvk, namespace, label_selector=label, metadata_only=True):
-        for item in page.items:
-            metadata = item["metadata"]
-            found.add(Key(gvk, metadata.get("namespace") or "", metadata["name"]))
-    return found
+@dataclass(frozen=True, slots=True)
+class _Listing:
+    """The CRs of one kind that a selector means."""
+
+    gvk: Gvk
+    selector: str
+    client: ReaderClient
+    label: str
+    found: dict[Key, str]
+
+    async def of_all(self, namespaces: list[str]) -> None:
+        everywhere = namespaces if len(namespaces) == 1 else [""]
+        try:
+            await self.of(everywhere[0])
+        except ForbiddenError:
+            if everywhere == namespaces:
+                raise
+            for begin in range(0, len(namespaces), _AT_ONCE):
+                await asyncio.gather(*map(self.of, namespaces[begin : begin + _AT_ONCE]))
+
+    async def of(self, namespace: str) -> None:
+        async for page in self.client.pages(
+            self.gvk, namespace, label_selector=self.selector, metadata_only=True
+        ):
+            for item in page.items:
+                metadata = item["metadata"]
+                key = Key(self.gvk, metadata.get("namespace") or "", metadata["name"])
+                self.found[key] = str(as_map(metadata.get("labels")).get(self.label, ""))

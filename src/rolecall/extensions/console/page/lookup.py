@@ -7,21 +7,25 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Collection, Container, Sequence
-from itertools import islice
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Collection, Container, Iterator, Sequence
 
 from aiohttp import web
 
 from rolecall.extending import EnginePorts
 from rolecall.extensions.console.page import places
+from rolecall.extensions.console.page.choosing import Choosing, ChosenRows
 from rolecall.extensions.console.page.feed import ChangeFeed
+from rolecall.extensions.console.page.grouping import Group, Grouping
 from rolecall.extensions.console.page.guard import Asker, RefusedError
 from rolecall.extensions.console.page.ports import PagePorts
 from rolecall.extensions.console.page.rows import (
+    AllRows,
     CrRow,
+    PlaceRows,
     Query,
     SeenRows,
-    is_meant,
     without_run_content,
 )
 from rolecall.extensions.console.page.shown_tasks import RunsRead, ShownTasks
@@ -33,12 +37,14 @@ from rolecall.workqueue import Key
 
 _MOST_RUNS = 50
 _EVENTS_AT_ONCE = 200
-_ROWS_AT_ONCE = 1000
+_SLICE_S = 0.003
+_MOST_FOUND = 8  # lists of up to ten thousand rows, for all who ask the same
 _PARTS = ("group", "version", "kind", "namespace", "name")
 _NAMESPACE = re.compile(r"([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)?")
 _LONGEST_NAME = 253
 
 _Place = tuple[Gvk, str]  # a kind, and a namespace
+_Asked = tuple[frozenset[int], frozenset[_Place], Query]
 _Allowed = Callable[[Gvk, Collection[str]], Awaitable[Collection[str]]]
 
 
@@ -48,6 +54,9 @@ class Lookup:
         self._engine: EnginePorts = ports.engine
         self._read = RunsRead()
         self.turns = Turns()
+        self._working = asyncio.Lock()  # one at a time, in a thread
+        self._found_in: AllRows | None = None
+        self._found: OrderedDict[_Asked, tuple[Sequence[PlaceRows], ChosenRows]] = OrderedDict()
 
     async def key(self, request: web.Request, asker: Asker) -> Key:
         info = request.match_info
@@ -138,6 +147,9 @@ class Lookup:
         """The rows that this reader may list, and the position that they are of."""
         rows = await self._table.rows()
         position = self._feed.position
+        if rows is not self._found_in:
+            self._found_in = rows
+            self._found.clear()
         there = {(each.gvk, each.namespace) for each in rows.places}
         seen = await self._places(there, asker.reader.seen_namespaces)
         await self.turns.take()
@@ -147,18 +159,26 @@ class Lookup:
 
     async def found(
         self, rows: SeenRows, query: Query, labelled: Container[Key] | None = None
-    ) -> Sequence[CrRow] | SeenRows:
-        """Those that a query means; many are looked at in turns."""
-        among = rows.among(query)
-        asked = is_meant(query, labelled)
-        if asked is None:
-            return among
-        found: list[CrRow] = []
-        left = iter(among)
-        while some := list(islice(left, _ROWS_AT_ONCE)):
-            found += filter(asked, some)
-            await self.turns.take()
-        return found
+    ) -> ChosenRows:
+        """Those that a query means, in its order; made once for all who ask the same."""
+        what = frozenset(map(id, rows.places)), rows.with_log, query
+        choosing = Choosing(rows, query, labelled)
+        async with self._working:
+            if labelled is None and (known := self._found.get(what)) is not None:
+                self._found.move_to_end(what)
+                return known[1]
+            await _work(choosing.steps())
+            if labelled is None:
+                # With its places: an id is theirs as long as they are there.
+                self._found[what] = rows.places, choosing.chosen
+        while len(self._found) > _MOST_FOUND:
+            self._found.popitem(last=False)
+        return choosing.chosen
+
+    async def grouped(self, grouping: Grouping) -> Sequence[Group]:
+        async with self._working:
+            await _work(grouping.steps())
+        return grouping.groups
 
     async def _places(self, places: Collection[_Place], allowed: _Allowed) -> Collection[_Place]:
         """Those of these places in which the reader has a right."""
@@ -170,6 +190,17 @@ class Lookup:
             for gvk, namespaces in by_kind.items()
             for namespace in await allowed(gvk, namespaces)
         }
+
+
+async def _work(steps: Iterator[None]) -> None:
+    """In a thread, some milliseconds at a time: the loop waits for the interpreter meanwhile."""
+
+    def is_done() -> bool:
+        until_s = time.monotonic() + _SLICE_S
+        return all(time.monotonic() < until_s for _ in steps)
+
+    while not await asyncio.to_thread(is_done):
+        pass
 
 
 def can_be(key: Key) -> bool:

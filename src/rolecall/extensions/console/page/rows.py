@@ -1,16 +1,16 @@
 """CRs as rows, by kind and namespace: what one reader sees is some of these places, whole.
 
-So an overview adds up a few counts and a list takes a slice, however many CRs there are. Only a search
-by name, state or label has to look at each row.
+So an overview adds up a few counts, however many CRs there are. What a list shows is chosen and put in
+order by `choosing.py`.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from itertools import chain, islice
+from itertools import chain
 from typing import NamedTuple
 
 from rolecall.clock import time_text
@@ -21,6 +21,7 @@ from rolecall.workqueue import Key
 _SHORTEST_NAME = 4  # a shorter one may be a part of any word
 # Of tasks and causes, which are kept, and of reasons as lists show them.
 LONGEST_WORDS = 300
+_LONGEST_S = 1e9  # what is longer was not measured
 NOTHING_HELD = HeldFacts("", None, None, None, None, "", outcome="")
 
 
@@ -112,6 +113,11 @@ class CrRow(NamedTuple):
         return _text(self.facts.ended_s)
 
     @property
+    def took(self) -> str:
+        """How long the last run took."""
+        return duration(self.facts.seconds)
+
+    @property
     def last_reason(self) -> str:
         return self.facts.reason[:LONGEST_WORDS]
 
@@ -134,19 +140,39 @@ def without_run_content(row: CrRow) -> CrRow:
     )
 
 
+def duration(seconds: float | None) -> str:
+    """In two units at most: `0.9 s`, `3 min 5 s`, `2 h 7 min`; empty where it is not known."""
+    if seconds is None or not 0 <= seconds < _LONGEST_S:
+        return ""
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    for length, unit, part, small in ((3600, "h", 60, "min"), (60, "min", 1, "s")):
+        if whole >= length:
+            rest = whole % length // part
+            return (
+                f"{whole // length} {unit} {rest} {small}" if rest else f"{whole // length} {unit}"
+            )
+    return f"{whole} s"
+
+
 def _text(moment_s: float | None) -> str:
     return "" if moment_s is None else time_text(datetime.fromtimestamp(moment_s, UTC))
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Which CRs are meant."""
+    """Which CRs are meant, in which order."""
 
     kind: str = ""
     namespace: str = ""
     name: str = ""  # a part of it
     state: str = ""
     label: str = ""
+    reason: str = ""  # a part of it
+    same: str = ""  # reasons that differ in names alone; see `choosing.py`
+    cause: str = ""  # a part of it
+    sort: str = ""
 
 
 @dataclass(slots=True)
@@ -208,18 +234,6 @@ class SeenRows:
     def __iter__(self) -> Iterator[CrRow]:
         return chain.from_iterable(self._shown(place, place.rows) for place in self.places)
 
-    def window(self, start: int, count: int) -> list[CrRow]:
-        """Some of them, without looking at those before."""
-        found: list[CrRow] = []
-        for place in self.places:
-            if start < len(place.rows):
-                some = islice(place.rows, start, start + count - len(found))
-                found += self._shown(place, some)
-            start = max(0, start - len(place.rows))
-            if len(found) >= count:
-                break
-        return found
-
     def counts(self, kinds: Sequence[Gvk]) -> Counts:
         """The counts that the overview shows; also for kinds without CRs."""
         counts = Counts({gvk: Counter() for gvk in kinds})
@@ -232,33 +246,3 @@ class SeenRows:
     def _shown(self, place: PlaceRows, rows: Iterable[CrRow]) -> Iterable[CrRow]:
         may_read_log = (place.gvk, place.namespace) in self.with_log
         return rows if may_read_log else map(without_run_content, rows)
-
-    def among(self, query: Query) -> SeenRows:
-        """Those of its kind and its namespace."""
-        kind = query.kind.lower()
-        return SeenRows(
-            [
-                place
-                for place in self.places
-                if kind in ("", place.gvk.kind.lower())
-                and query.namespace in ("", place.namespace)
-                and (not query.state or place.by_state[query.state])
-            ],
-            self.with_log,
-        )
-
-
-def is_meant(query: Query, labelled: Container[Key] | None) -> Callable[[CrRow], bool] | None:
-    """Whether a row among those of its kind and namespace is one; None: all are.
-
-    `labelled`: those with its label, where it asks for one.
-    """
-    if not query.state and not query.name and labelled is None:
-        return None
-    name, state = query.name.lower(), query.state
-
-    def asked(row: CrRow) -> bool:
-        is_named = state in ("", row.state) and name in row.key.name.lower()
-        return is_named and (labelled is None or row.key in labelled)
-
-    return asked

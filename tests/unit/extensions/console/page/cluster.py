@@ -89,12 +89,11 @@ class FakeClient:
     ) -> AsyncIterator[Page]:
         assert metadata_only
         self._check("list", gvk, namespace)
-        key, _, value = label_selector.partition("=")
         items = [
             each
             for (kind, place, _), each in self._cluster.objects.items()
             if kind == gvk.kind and namespace in ("", place)
-            if each["metadata"].get("labels", {}).get(key) == value
+            if _has(each["metadata"].get("labels", {}), label_selector)
         ]
         for item in items:
             yield Page([item], "1", "")
@@ -105,3 +104,15 @@ class FakeClient:
         user = self._cluster.users.get(self._token, {}).get("username", "")
         if not self._cluster.allows(user, verb, f"{gvk.kind.lower()}s", namespace):
             raise ForbiddenError("forbidden", target=Target(verb))
+
+
+def _has(labels: Mapping[str, str], selector: str) -> bool:
+    """`key=value`, `key` and `!key`, with commas between."""
+
+    def has(term: str) -> bool:
+        key, mark, value = term.partition("=")
+        if mark:
+            return labels.get(key) == value
+        return key in labels if not key.startswith("!") else key[1:] not in labels
+
+    return all(map(has, selector.split(",")))

@@ -19,6 +19,11 @@ _OURS = {
     "nav",
     "main",
     "section",
+    "ul",
+    "li",
+    "tfoot",
+    "svg",
+    "rect",
 } | {
     *("div", "p", "code", "h1", "h2", "h3", "a", "span", "small", "time", "dl", "dt", "dd", "pre"),
     *("table", "caption", "thead", "tbody", "tr", "th", "td", "form", "input", "label"),

@@ -16,6 +16,7 @@ from tests.unit.extensions.console.page.trends_made import (
 
 from rolecall.extensions.console.page import views
 from rolecall.extensions.console.page.failures import FailureReasons, Failures, grouped
+from rolecall.extensions.console.page.rows import NextRun
 from rolecall.history import FailedTask, KeptRun
 from rolecall.workqueue import Key
 
@@ -65,7 +66,7 @@ def test_only_the_newest_twenty_reasons_are_shown() -> None:
 
 def test_reader_without_the_log_right_sees_no_reason_and_not_how_many_there_are() -> None:
     rows = [
-        failed_row(name, f"REASON {name}")._replace(next_at="later", next_why="REASON of the next")
+        failed_row(name, f"REASON {name}")._replace(next=NextRun(0.0, "REASON of the next"))
         for name in ("aaaa", "bbbb")
     ]
     found = reasons(kept("failed", 3), message="REASON").whole(grouped(rows_of(rows, [])))

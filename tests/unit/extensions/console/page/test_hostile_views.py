@@ -16,6 +16,7 @@ from tests.unit.extensions.console.page.reading_html import Seen
 from rolecall.extending import HeldRun
 from rolecall.extensions.console.page import views
 from rolecall.extensions.console.page.failures import FailingSince, Failure, Failures
+from rolecall.extensions.console.page.grouping import Group
 from rolecall.extensions.console.page.rows import Counts, CrRow, Live, NextRun, Query
 from rolecall.extensions.console.page.run_timeline import RunTimeline, timeline_of
 from rolecall.extensions.console.page.shown_tasks import ShownTask, TaskEnd
@@ -23,6 +24,8 @@ from rolecall.extensions.console.page.trends import BusyRow, Interval, SeenTrend
 from rolecall.extensions.console.page.views import (
     Before,
     CrPage,
+    Fleet,
+    Groups,
     KindsPage,
     OverviewPage,
     OwnedObject,
@@ -179,7 +182,14 @@ def overview_page(text: str) -> OverviewPage:
 def window(text: str) -> Window:
     states = ("running", "waiting", "failed", "ready", text)
     rows = [row(text, state) for state in states]
-    return Window(Query(*[text[:253]] * 5), rows, 100, 1000)
+    return Window(Query(*[text[:253]] * 9), rows, 100, 1000)
+
+
+def groups(text: str) -> Fleet:
+    query, by_state = Query(*[text[:253]] * 9), Counter({"failed": 1, "ready": 2, text[:99]: 3})
+    named = Group(text[:400], Query(label=text[:253]), by_state=by_state)
+    every = [Group(text[:400], query, by_state=by_state), *[named] * 100]
+    return Fleet(Window(query, [], 0, 606), [text], f"label:{text}", Groups(every))
 
 
 def timeline(text: str) -> RunTimeline:
@@ -212,10 +222,15 @@ VIEWS: dict[str, Callable[[str], str]] = {
     "kinds": lambda text: views.kinds(
         KindsPage(seen_trends(text, Span.DAY), NOON, text), layout(text)
     ),
-    "list": lambda text: views.crs(window(text), [text], layout(text)),
+    "list": lambda text: views.crs(Fleet(window(text), [text]), layout(text)),
+    "groups": lambda text: views.crs(groups(text), layout(text)),
+    "groups alone": lambda text: views.cr_groups(groups(text)),
+    "list without a row": lambda text: views.crs(
+        Fleet(Window(Query(name=text), [], 0, 0, nothing="name"), [text]), layout(text)
+    ),
     "rows of the list": lambda text: views.cr_rows(window(text)),
     "problem of the list": lambda text: views.crs(
-        Window(Query(), [], 0, 0, text), [text], layout(text)
+        Fleet(Window(Query(), [], 0, 0, text), [text]), layout(text)
     ),
     "object": lambda text: views.cr(cr_page(text), layout(text)),
     "object that waits": lambda text: views.cr(
@@ -266,8 +281,18 @@ def test_hostile_text_is_text_in_every_view(view: str, text: str) -> None:
 
 def test_every_view_is_looked_at() -> None:
     """A new one must be added to `VIEWS`."""
-    looked_at = {"overview", "crs", "cr_rows", "cr", "run", "task_rows", "run_facts", "task_page"}
-    looked_at |= {"kinds", "task_details", "comparison", "stdout", "login", "error"}
+    looked_at = {"kinds"}
+    looked_at |= {
+        "overview",
+        "crs",
+        "cr_groups",
+        "cr_rows",
+        "cr",
+        "run",
+        "task_rows",
+        "run_facts",
+        "task_page",
+    }
     looked_at |= {"task_details", "comparison", "stdout", "login", "error"}
     looked_at |= {"ask", "ask_parts", "worst_first", "patch_right"}
     looked_at |= {"object_yaml", "plan", "plan_parts"}  # by test_hostile_plans.py

@@ -33,6 +33,11 @@ PATHS = [
     "/crs?kind=Website&namespace=shop",
     f"{place('busy')}/stop?run=9",
     f"{place('busy')}/pause?fragment=1",
+    "/crs?group=reason",
+    "/crs?group=reason&fragment=1",
+    "/crs?group=state",
+    "/crs?same=!",
+    "/crs?sort=-took",
     *(
         f"{place(name)}{query}"
         for name in ("busy", "broken", "late", "good")

@@ -19,9 +19,7 @@ from rolecall.extensions.console.page.rows import (
     CrRow,
     Live,
     PlaceRows,
-    Query,
     SeenRows,
-    is_meant,
 )
 from rolecall.extensions.console.page.table import Table
 from rolecall.gvk import Gvk
@@ -145,34 +143,6 @@ def seen() -> SeenRows:
     return SeenRows(list(places.values()), frozenset(places))
 
 
-def found(query: Query, labelled: frozenset[Key] | None = None) -> list[CrRow]:
-    asked = is_meant(query, labelled)
-    return [each for each in seen().among(query) if asked is None or asked(each)]
-
-
-@pytest.mark.parametrize(
-    ("query", "numbers"),
-    [
-        (Query(), [0, 1, 2, 3]),
-        (Query(kind="website"), [0, 1, 2]),
-        (Query(kind="Web"), []),
-        (Query(name="WEB"), [0, 1, 3]),
-        (Query(namespace="bank"), [2]),
-        (Query(namespace="ban"), []),
-        (Query(state="failed"), [1]),
-        (Query(kind="Website", name="1", namespace="shop", state="ready"), [0]),
-        (Query(name=".*"), []),
-    ],
-)
-def test_query_means_these(query: Query, numbers: list[int]) -> None:
-    assert found(query) == [ROWS[number] for number in numbers]
-
-
-def test_label_of_one_kind_says_nothing_of_another_with_the_same_name() -> None:
-    assert found(Query(label="x"), frozenset({ROWS[0].key})) == [ROWS[0]]
-    assert found(Query(label="x"), frozenset()) == []
-
-
 def test_counts_are_of_the_rows_and_of_kinds_without_any() -> None:
     other = Gvk("demo.example.com", "v1", "Other")
     counts = seen().counts([SITE, other])
@@ -180,13 +150,6 @@ def test_counts_are_of_the_rows_and_of_kinds_without_any() -> None:
     assert counts.by_kind[GADGET] == {"waiting": 1}
     assert counts.by_kind[other] == {}
     assert (counts.by_urgency, counts.running) == ({"edit": 1}, [ROWS[2]])
-
-
-@pytest.mark.parametrize(("start", "count"), [(0, 2), (1, 2), (2, 9), (3, 1), (4, 1), (0, 0)])
-def test_window_is_a_part_of_all_rows(start: int, count: int) -> None:
-    rows = seen()
-    assert rows.window(start, count) == list(rows)[start : start + count]
-    assert len(rows) == 4
 
 
 @pytest.fixture
@@ -240,6 +203,6 @@ async def test_no_window_is_larger_than_five_hundred(page: Shown) -> None:
 
 
 def test_reader_without_the_right_to_the_log_does_not_see_how_many_tasks_began() -> None:
-    place = PlaceRows(SITE, "shop", [row("a", "running")._replace(tasks=7)])
+    place = PlaceRows(SITE, "shop", [row("a")._replace(live=Live(0.0, "", tasks=7))])
     seen = SeenRows([place]), SeenRows([place], frozenset([(SITE, "shop")]))
     assert [next(iter(rows)).tasks for rows in seen] == [0, 7]

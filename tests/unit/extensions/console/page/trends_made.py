@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from rolecall.clock import time_text
-from rolecall.extensions.console.page.rows import Counts, CrRow, PlaceRows, SeenRows
+from rolecall.extending import HeldRun
+from rolecall.extensions.console.page.rows import Counts, CrRow, Live, PlaceRows, SeenRows
 from rolecall.extensions.console.page.trends import Interval, SeenTrends, Span
 from rolecall.extensions.console.page.views import OverviewPage, PageLayout, Replica
 from rolecall.gvk import Gvk
+from rolecall.history import KeptRun
 from rolecall.workqueue import Key
 
 NOW = datetime(2026, 11, 28, 16, tzinfo=UTC)
@@ -36,13 +37,14 @@ def overview_of(trends: SeenTrends, **more: Any) -> OverviewPage:
 
 
 def failed_row(name: str, reason: str, minutes_ago: float = 0, namespace: str = "shop") -> CrRow:
-    ended = time_text(NOW - timedelta(minutes=minutes_ago))
-    words: Any = ["", "", "", ended, "", "", f"run-of-{name}", "failed", ended, reason, "", ""]
-    return CrRow(Key(WEBSITE, namespace, name), "failed", 1, *words)
+    ended = NOW - timedelta(minutes=minutes_ago)
+    run = KeptRun(f"run-of-{name}", ended=ended, outcome="failed", reason=reason)
+    return CrRow(Key(WEBSITE, namespace, name), "failed", 1, last=HeldRun.of(run))
 
 
 def running_row(name: str) -> CrRow:
-    return failed_row(name, "")._replace(state="running", run="7", task="build")
+    live = Live(NOW.timestamp(), "", run="7", task="build")
+    return failed_row(name, "")._replace(state="running", live=live)
 
 
 def rows_of(rows: Sequence[CrRow], namespaces_with_log: Sequence[str] = ("shop",)) -> SeenRows:

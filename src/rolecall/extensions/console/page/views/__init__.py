@@ -3,7 +3,15 @@
 from rolecall.extensions.console.page.views.asks import LABELS, Ask, ask, ask_parts, patch_right
 from rolecall.extensions.console.page.views.comparison import comparison
 from rolecall.extensions.console.page.views.cr import CrPage, cr, cr_parts
-from rolecall.extensions.console.page.views.fleet import CR_WINDOW, Window, cr_rows, crs
+from rolecall.extensions.console.page.views.fleet import (
+    CR_WINDOW,
+    Fleet,
+    Groups,
+    Window,
+    cr_groups,
+    cr_rows,
+    crs,
+)
 from rolecall.extensions.console.page.views.kinds import KindsPage, kinds
 from rolecall.extensions.console.page.views.object import ObjectPage, object_yaml
 from rolecall.extensions.console.page.views.overview import (
@@ -45,6 +53,8 @@ __all__ = [
     "Ask",
     "Before",
     "CrPage",
+    "Fleet",
+    "Groups",
     "Html",
     "KindsPage",
     "ObjectPage",
@@ -61,6 +71,7 @@ __all__ = [
     "ask_parts",
     "comparison",
     "cr",
+    "cr_groups",
     "cr_parts",
     "cr_rows",
     "crs",
