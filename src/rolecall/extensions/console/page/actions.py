@@ -119,8 +119,7 @@ class Actions:
 
     def check_works_on(self, key: Key) -> None:
         """Raises `RefusedError` unless this replica makes the runs of the CR."""
-        known = self._ports.engine.known().get(key.gvk, {}).get((key.namespace, key.name))
-        self._check_works_on(key, is_known=known is not None and known.is_selected)
+        self._check_works_on(key, is_known=self._is_known(key))
 
     async def _asked(self, request: web.Request, asker: Asker) -> Key:
         await self._guard.checked(request, asker)

@@ -8,7 +8,6 @@ know.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
@@ -30,10 +29,6 @@ FILTERS = tuple(each.name for each in fields(Query) if each.name != "sort")
 _URGENT = ("failed", "running", "waiting")
 _STATES = (*_URGENT, "stopped", "paused", "unknown", "ready")
 _STEP_ROWS = 500
-_SHORTEST_NAME = 4  # a shorter one may be a part of any word
-_LONGEST_REASON = 200
-# A word with a digit differs from CR to CR: an id, an address, a time; not so an exit code, a status.
-_VARIES = re.compile(r"(?<![\w.…-])(?!\d{1,3}(?![\w-]|[./:]\w))[\w./:…-]*\d[\w./:…-]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,16 +152,6 @@ def alone(query: Query, name: str) -> Query:
     return Query(**{name: getattr(query, name)})
 
 
-def plain_reason(row: CrRow) -> str:
-    """The reason of its last failure, the same for CRs that fail for one reason; empty: it has none."""
-    reason = row.last_reason
-    for name in (row.key.name, row.key.namespace):
-        if len(name) >= _SHORTEST_NAME:
-            reason = reason.replace(name, "…")
-    reason = _VARIES.sub("…", reason).encode(errors="replace").decode()
-    return " ".join(reason.split())[:_LONGEST_REASON].strip()
-
-
 def _is_meant(query: Query, place: PlaceRows) -> bool:
     return (
         query.kind.lower() in ("", place.gvk.kind.lower())
@@ -181,7 +166,7 @@ def _is_same(same: str) -> Callable[[CrRow], bool] | None:
         return None
     if not same.startswith(SAME_REASON):
         return lambda _: False
-    return lambda row: plain_reason(row) == same.removeprefix(SAME_REASON)
+    return lambda row: row.plain_reason == same.removeprefix(SAME_REASON)
 
 
 def _rank(order: Sequence[str], state: str) -> int:

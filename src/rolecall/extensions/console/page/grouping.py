@@ -12,7 +12,6 @@ from rolecall.extensions.console.page.choosing import (
     SAME_REASON,
     UNSEEN_REASON,
     ChosenRows,
-    plain_reason,
 )
 from rolecall.extensions.console.page.rows import CrRow, Query
 from rolecall.workqueue import Key
@@ -83,7 +82,7 @@ class Grouping:
     def _reason(self, row: CrRow) -> str:
         if not self.chosen.may_read_log(row):
             return UNSEEN_REASON
-        return f"{SAME_REASON}{plain_reason(row)}"
+        return f"{SAME_REASON}{row.plain_reason}"
 
     def _group(self, value: str) -> Group:
         query = self.query

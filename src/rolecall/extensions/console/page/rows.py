@@ -6,6 +6,7 @@ order by `choosing.py`.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,6 +20,9 @@ from rolecall.gvk import Gvk
 from rolecall.workqueue import Key
 
 _SHORTEST_NAME = 4  # a shorter one may be a part of any word
+_LONGEST_PLAIN = 200
+# A word with a digit differs from CR to CR: an id, an address, a time; not so an exit code, a status.
+_VARIES = re.compile(r"(?<![\w.…-])(?!\d{1,3}(?![\w-]|[./:]\w))[\w./:…-]*\d[\w./:…-]*")
 # Of tasks and causes, which are kept, and of reasons as lists show them.
 LONGEST_WORDS = 300
 _LONGEST_S = 1e9  # what is longer was not measured
@@ -122,6 +126,16 @@ class CrRow(NamedTuple):
         return self.facts.reason[:LONGEST_WORDS]
 
     @property
+    def plain_reason(self) -> str:
+        """The same for CRs that fail for one reason, which may name each; empty: there is none."""
+        reason = self.last_reason
+        for name in (self.key.name, self.key.namespace):
+            if len(name) >= _SHORTEST_NAME:
+                reason = reason.replace(name, "…")
+        reason = _VARIES.sub("…", reason).encode(errors="replace").decode()
+        return " ".join(reason.split())[:_LONGEST_PLAIN].strip()
+
+    @property
     def next_at(self) -> str:
         return _text(self.next.at_s if self.next else None)
 
@@ -194,7 +208,7 @@ class PlaceRows:
     by_state: Counter[str] = field(default_factory=Counter)
     by_urgency: Counter[str] = field(default_factory=Counter)
     running: list[CrRow] = field(default_factory=list)
-    failed: dict[str, list[CrRow]] = field(default_factory=dict)  # by reason
+    failed: dict[str, list[CrRow]] = field(default_factory=dict)  # by plain reason
 
     def add(self, row: CrRow) -> None:
         self.rows.append(row)
@@ -202,15 +216,9 @@ class PlaceRows:
         if row.state == "waiting":
             self.by_urgency[row.urgency] += 1
         elif row.state == "failed":
-            self.failed.setdefault(_reason(row), []).append(row)
+            self.failed.setdefault(row.plain_reason, []).append(row)
         elif row.state == "running":
             self.running.append(row)
-
-
-def _reason(row: CrRow) -> str:
-    """The same for CRs that fail for one reason, though it has their names in it."""
-    name = row.key.name
-    return row.last_reason.replace(name, "…") if len(name) >= _SHORTEST_NAME else row.last_reason
 
 
 @dataclass(frozen=True, slots=True)

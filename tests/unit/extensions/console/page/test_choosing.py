@@ -8,7 +8,7 @@ import pytest
 from tests.unit.extensions.console.page.random_rows import KINDS, chosen, random_world
 
 from rolecall.extending import HeldRun
-from rolecall.extensions.console.page.choosing import SORTS, Choosing, plain_reason
+from rolecall.extensions.console.page.choosing import SORTS, Choosing
 from rolecall.extensions.console.page.rows import (
     CrRow,
     Live,
@@ -115,7 +115,7 @@ def test_order_is_that_of_the_values_and_rows_without_one_are_last(sort: str, nu
 def test_reasons_that_differ_in_names_and_ids_are_the_same() -> None:
     def reason(name: str, text: str) -> str:
         run = HeldRun.of(KeptRun("1", outcome="failed", reason=text))
-        return plain_reason(CrRow(Key(SITE, "shop", name), "failed", 1, None, run))
+        return CrRow(Key(SITE, "shop", name), "failed", 1, None, run).plain_reason
 
     first = reason("website-a", "Pod website-a-7d9f-x2 in shop:  10.0.0.1 refused, exit code 137")
     second = reason("other", "Pod other-6c4-b8 in shop: 10.2.0.44 refused,\texit code 137")

@@ -15,7 +15,7 @@ MINUTES = 5
 _INTERVALS = 12
 # Of one interval, while it lasts and after it; what took least goes.
 _MOST_OPEN, _MOST = 3000, 1500
-_MOST_SHOWN = 20
+_MOST_SHOWN = 8
 _MOST_READERS, _MOST_SUMMED = 8, 1000
 _LONGEST_NAME, _LONGEST_PLACE = 120, 120
 

@@ -129,7 +129,7 @@ def _kind_rows(shown: OverviewPage) -> list[_KindRow]:
     rows = []
     for gvk, by_state in sorted(shown.counts.by_kind.items(), key=lambda pair: pair[0].kind):
         intervals = shown.trends.by_kind.get(gvk, ())
-        strip = history_strip(shown.trends, intervals)
+        strip = history_strip(shown.trends, intervals, by_state.total())
         rows.append(_KindRow(gvk, by_state, strip, newest_median(intervals)))
     return rows
 

@@ -19,6 +19,7 @@ from rolecall.clock import time_text
 from rolecall.extensions.console.markup import environment, shortened
 from rolecall.extensions.console.page import places
 from rolecall.extensions.console.page.charts import Mark, seconds_text
+from rolecall.extensions.console.page.choosing import SAME_REASON
 from rolecall.extensions.console.page.rows import CrRow
 from rolecall.history import KeptRun
 from rolecall.workqueue import Key
@@ -69,8 +70,10 @@ def render(template: str, **values: Any) -> Html:
     return Markup(_TEMPLATES[template].render(values))  # noqa: S704 - of our templates
 
 
-def _listed(kind: str, state: str = "") -> str:
-    return "/crs?" + encoded({"kind": kind, "state": state})
+def _listed(kind: str, state: str = "", same: str = "") -> str:
+    """`same`: a plain reason."""
+    asked = {"kind": kind, "state": state, "same": same and f"{SAME_REASON}{same}"}
+    return "/crs?" + encoded(asked)
 
 
 def encoded(words: dict[str, str]) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from rolecall.extensions.console.page.charts import (
+    HEIGHT,
     WIDTH,
     Chart,
     Line,
@@ -24,6 +25,7 @@ _WORDS = {
     Span.HOUR: ("a minute", "minutes"),
     Span.DAY: ("a quarter of an hour", "quarters of an hour"),
 }
+_LEAST_SEEN = 0.25
 COLUMNS = ("Began", "Runs", "Failed", "Median", "95th percentile", "Longest wait")
 
 
@@ -40,7 +42,8 @@ class HistoryStrip:
     has_runs: bool
 
 
-def history_strip(trends: SeenTrends, intervals: Sequence[Interval]) -> HistoryStrip:
+def history_strip(trends: SeenTrends, intervals: Sequence[Interval], crs: int) -> HistoryStrip:
+    """`crs`: how many there are now; the more of them fail, the higher a cell is red."""
     starts, length = starts_of(trends, intervals), timedelta(seconds=trends.span.interval_s)
     states = [
         _state(each, is_known=start + length > trends.since)
@@ -48,12 +51,13 @@ def history_strip(trends: SeenTrends, intervals: Sequence[Interval]) -> HistoryS
     ]
     bad = [number for number, state in enumerate(states) if state == "bad"]
     step = WIDTH / max(1, len(states))
-    marks = [
-        Mark(step * number, step * 0.85, "bad", _title(trends, intervals[number], starts[number]))
-        for number in bad
-    ]
+    marks = []
+    for number in bad:
+        title = _title(trends, intervals[number], starts[number])
+        height = HEIGHT * max(_LEAST_SEEN, _failing_share(intervals[number], crs))
+        marks.append(Mark(step * number, step * 0.85, "bad", title, HEIGHT - height, height))
     return HistoryStrip(
-        [cells("none", states), cells("good", states)],
+        [cells("none", states), cells("good", ["good" if each.runs else "" for each in intervals])],
         marks,
         len(bad),
         sum(1 for state in states if state),
@@ -61,6 +65,13 @@ def history_strip(trends: SeenTrends, intervals: Sequence[Interval]) -> HistoryS
         starts[bad[-1]] if bad else None,
         any(each.runs for each in intervals),
     )
+
+
+def _failing_share(interval: Interval, crs: int) -> float:
+    """Of the CRs, or of the runs that ended."""
+    of_crs = interval.failing / crs if crs else 0.0
+    of_runs = interval.failed / interval.runs if interval.runs else 0.0
+    return min(1.0, max(of_crs, of_runs))
 
 
 def _state(interval: Interval, *, is_known: bool) -> str:
