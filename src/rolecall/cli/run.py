@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from rolecall.reconcile import PlayLog
 
 
-_M_MMAP_THRESHOLD = -3  # <malloc.h>
+_M_MMAP_THRESHOLD, _M_ARENA_MAX = -3, -8  # <malloc.h>
 _LARGE_BLOCK_BYTES = 1024 * 1024
 _logger = logging.getLogger(__name__)
 _EPILOG = """\
@@ -120,10 +120,13 @@ def _return_large_blocks() -> None:
     """Let glibc return each large block to the system, as it does by itself until the first is freed.
 
     Python makes its table of interned names anew every few thousand runs; kept in the heap, each of
-    these tables of some megabytes leaves a hole.
+    these tables of some megabytes leaves a hole. And each thread gets a heap of its own, in which the
+    blocks of what it made for others stay: threads share one, since the interpreter lets one work.
     """
     with contextlib.suppress(AttributeError, OSError):  # another libc
-        ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, _LARGE_BLOCK_BYTES)
+        libc = ctypes.CDLL(None)
+        libc.mallopt(_M_MMAP_THRESHOLD, _LARGE_BLOCK_BYTES)
+        libc.mallopt(_M_ARENA_MAX, 2)
 
 
 async def _serve(settings: Settings, environment: Mapping[str, str]) -> None:

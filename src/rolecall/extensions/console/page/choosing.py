@@ -12,6 +12,7 @@ from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
+from rolecall.cli import CR_STATES
 from rolecall.extensions.console.page.rows import (
     CrRow,
     PlaceRows,
@@ -25,9 +26,8 @@ from rolecall.workqueue import Key
 NO_NAMESPACE = "-"  # of CRs of kinds that have none
 SAME_REASON, UNSEEN_REASON = "=", "!"
 FILTERS = tuple(each.name for each in fields(Query) if each.name != "sort")
-# Worst first; the rest are equal where no order is asked for.
-_URGENT = ("failed", "running", "waiting")
-_STATES = (*_URGENT, "stopped", "paused", "unknown", "ready")
+STATES = sorted(CR_STATES, key=lambda state: state != "failed")  # worst first
+_URGENT = ("failed", "running", "waiting")  # the rest are equal where no order is asked for
 _STEP_ROWS = 500
 
 
@@ -41,7 +41,7 @@ class Sort:
 
 SORTS = {
     "name": Sort(lambda row: row.key.name),
-    "state": Sort(lambda row: _rank(_STATES, row.state)),
+    "state": Sort(lambda row: _rank(STATES, row.state)),
     "namespace": Sort(lambda row: row.key.namespace or None),
     "since": Sort(lambda row: row.since_s, begins_high=True),
     "took": Sort(lambda row: row.facts.seconds, begins_high=True),

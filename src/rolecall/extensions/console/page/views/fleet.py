@@ -7,9 +7,14 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from rolecall.cli import CR_STATES
 from rolecall.extensions.console.page import charts
-from rolecall.extensions.console.page.choosing import FILTERS, SORTS, sort_of, without
+from rolecall.extensions.console.page.choosing import (
+    FILTERS,
+    SORTS,
+    STATES,
+    sort_of,
+    without,
+)
 from rolecall.extensions.console.page.grouping import (
     BY_LABEL,
     GROUPINGS,
@@ -38,8 +43,6 @@ _COLUMNS = (
     ("Next", "next"),
 )
 _COLOURS = {"failed": "bad", "running": "busy", "waiting": "waits", "ready": "good"}
-# Worst first, as in the list.
-_STATES = sorted(CR_STATES, key=lambda state: (state != "failed", CR_STATES.index(state)))
 _NOTHING = {
     "kind": "No object that you may list is of the kind “{}”.",
     "namespace": "No object that you may list is in the namespace “{}”.",
@@ -194,8 +197,8 @@ def _nothing(window: Window) -> str:
 
 def _states(by_state: Counter[str]) -> list[str]:
     """Those that occur."""
-    known = [state for state in _STATES if by_state[state]]
-    return known + sorted(state for state in by_state if state not in _STATES)
+    known = [state for state in STATES if by_state[state]]
+    return known + sorted(state for state in by_state if state not in STATES)
 
 
 def _shares(group: Group) -> tuple[list[charts.Mark], str]:
