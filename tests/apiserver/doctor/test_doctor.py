@@ -72,7 +72,7 @@ def doctor(project: Path, kubeconfig: Path, *words: str, **variables: str) -> tu
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=240,
     )
     assert "Traceback" not in ended.stderr, ended.stderr
     seen: dict[str, list[Json]] = {}

@@ -8,6 +8,7 @@ from rolecall.gvk import Gvk
 from rolecall.kube import Client
 from rolecall_dev.localcluster import Cluster
 from tests.apiserver.engine.conftest import StartEngine
+from tests.apiserver.engine.reading import at_rest
 from tests.apiserver.engine.shelves import SHELVES, chart, creates
 from tests.e2e.engine import PATIENCE_S
 from tests.e2e.kinds import CONFIG_MAP, pause
@@ -212,12 +213,13 @@ async def test_object_of_two_is_deleted_with_the_last_one_that_wants_it(
 async def test_object_with_two_owners_is_given_up_by_the_first(
     api: Client, namespace: str, start_engine: StartEngine
 ) -> None:
-    await start_engine(SHELVES)
+    engine = await start_engine(SHELVES)
     await made(api, SHELF, namespace, "one", common=["both"])
     other = await made(api, SHELF, namespace, "other", common=["both"])
     await add_owner(api, namespace, "both", other)
     # It sees that it owns it. Another word would make the two write the object in turns.
     await edited(api, SHELF, namespace, "other", books=["own"])
+    await at_rest(engine)  # a run in flight for the new owner wants the object
     await edited(api, SHELF, namespace, "one", common=[])
     left = (await api.get(CONFIG_MAP, namespace, "both"))["metadata"]["ownerReferences"]
     assert [row["name"] for row in left] == ["other"]
