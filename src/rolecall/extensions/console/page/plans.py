@@ -54,7 +54,7 @@ class Plans:
     def __init__(self, make: MakePlan, clock: Clock) -> None:
         self._make, self._clock = make, clock
         self._kept: OrderedDict[Key, AskedPlan] = OrderedDict()
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: dict[asyncio.Task[None], None] = {}  # in the order of their beginnings
         self._places: asyncio.LifoQueue[int] = asyncio.LifoQueue()
         for place in reversed(range(AT_ONCE)):
             self._places.put_nowait(place)
@@ -74,8 +74,8 @@ class Plans:
         self._kept.move_to_end(key)
         self._forget_old()
         task = asyncio.create_task(self._go(key, plan), name=f"plan of {key}")
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._tasks[task] = None
+        task.add_done_callback(self._tasks.pop)
 
     def forget(self, key: Key) -> None:
         """The CR is gone; another one may get its name."""

@@ -24,6 +24,7 @@ from rolecall.extensions.console.page.ports import PagePorts
 from rolecall.extensions.console.page.read_timelines import ReadTimelines
 from rolecall.extensions.console.page.shown_tasks import ShownTask, beginning_of, ends_of
 from rolecall.extensions.console.page.views import Before, Html, RunPage
+from rolecall.extensions.console.page.views.comparison import comparison
 from rolecall.extensions.console.task_times import TaskTimes
 from rolecall.history import KeptRun, read_spec
 from rolecall.record import read_record
@@ -115,7 +116,7 @@ class RunPages:
         _, second = await self._lookup.run(request, asker, "second")
         sides = await self._shown(key, first, request), await self._shown(key, second, request)
         layout = self._layouts.of(asker)
-        return html_answer(await asyncio.to_thread(views.comparison, *sides, kept, layout))
+        return html_answer(await asyncio.to_thread(comparison, *sides, kept, layout))
 
     async def choose(self, request: web.Request, asker: Asker) -> web.Response:
         """To the comparison that a form asks for."""

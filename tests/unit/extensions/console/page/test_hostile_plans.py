@@ -7,8 +7,9 @@ from itertools import product
 
 import pytest
 from tests.unit.extensions.console.control.engine import NOON
+from tests.unit.extensions.console.page.pages_made import key, layout
 from tests.unit.extensions.console.page.reading_html import Seen
-from tests.unit.extensions.console.page.test_hostile_views import HOSTILE, MOST_BYTES, key, layout
+from tests.unit.extensions.console.page.test_hostile_views import HOSTILE, MOST_BYTES
 
 from rolecall.extensions.console.blame import Blamed, LiveField, ManagedEntry, Write
 from rolecall.extensions.console.page import views

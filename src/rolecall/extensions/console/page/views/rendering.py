@@ -114,7 +114,11 @@ ENVIRONMENT = environment(
     values={
         "places": places,
         "scripts": sorted(each.name for each in _STATIC.glob("*.js")),
-        "style_sheets": sorted(each.name for each in _STATIC.glob("*.css")),
+        # That of all pages comes first: what a view says of itself counts more.
+        "style_sheets": sorted(
+            (each.name for each in _STATIC.glob("*.css")),
+            key=lambda name: (name != "page.css", name),
+        ),
         "states": list(CR_STATES),
         "listed": _listed,
         "most_conditions": 100,

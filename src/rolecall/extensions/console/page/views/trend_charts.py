@@ -89,8 +89,8 @@ def _title(trends: SeenTrends, interval: Interval, start: datetime) -> str:
     return f"{when}: {interval.failed:,} of {counted(interval.runs, 'run')} failed{failing}"
 
 
-def counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+def counted(number: int, noun: str, nouns: str = "") -> str:
+    return f"{number:,} {noun if number == 1 else nouns or f'{noun}s'}"
 
 
 def is_short(trends: SeenTrends) -> bool:
