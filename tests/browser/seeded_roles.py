@@ -74,7 +74,7 @@ DATABASE = SeededRole(
         RoleTask("Choose a version", _FACT, 0.01),
         RoleTask("Create the password", _K8S, 0.05, "Secret"),
         RoleTask("Configure the server", _K8S, 0.05, "ConfigMap"),
-        RoleTask("Run the primary", _K8S, 0.1, "StatefulSet"),
+        RoleTask("Run the database", _K8S, 0.1, "StatefulSet"),
         RoleTask("Migrate the schema", _K8S, 0.09, "Job"),
         RoleTask("Wait for the migration", _INFO, 0.65, "Job", polls=8),
         RoleTask("Report the version", _STATUS, 0.05),

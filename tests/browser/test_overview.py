@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 import pytest
 from playwright.sync_api import Page, expect
 
-from rolecall.extensions.console.page.trends import Span
+from rolecall.extensions.console.page.trends import TrendSpan
 from tests.browser.conftest import NewVisitor, of_worlds
 from tests.browser.looking import Looking
 from tests.browser.seeded_runs import SeededRun
@@ -64,11 +64,11 @@ def test_kinds_are_counted_as_they_are(visitor: Looking, busy: ServedWorld) -> N
             assert number_of(cells[state]) == busy.world.states[kind, state], (kind, state)
 
 
-@pytest.mark.parametrize("span", Span)
+@pytest.mark.parametrize("span", TrendSpan)
 def test_tables_of_charts_add_up_to_the_runs_of_the_world(
-    visitor: Looking, busy: ServedWorld, span: Span
+    visitor: Looking, busy: ServedWorld, span: TrendSpan
 ) -> None:
-    page = visitor.go("/?span=day" if span is Span.DAY else "/")
+    page = visitor.go("/?span=day" if span is TrendSpan.DAY else "/")
     for chart in page.locator(".charts svg").all():
         assert len(chart.get_attribute("aria-label") or "") > 20
     page.locator("#trend-numbers summary").click()

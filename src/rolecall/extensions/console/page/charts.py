@@ -11,11 +11,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 WIDTH, HEIGHT = 1000.0, 100.0
-_THINNEST = 1.5  # else it would not be seen
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class ChartMark:
     """A rectangle. `kind`: good, bad, busy, waits, rests, other, none, read or write; its colour."""
 
     x: float
@@ -28,7 +27,7 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ChartLine:
     """Values over time; where there is none, the line is interrupted."""
 
     name: str
@@ -46,11 +45,11 @@ class Chart:
     rows: Sequence[Sequence[str | datetime]]
     top: str  # the highest value, with its unit
     axis: Sequence[str | datetime]  # from left to right, at equal distances
-    marks: Sequence[Mark] = field(default_factory=tuple)
-    lines: Sequence[Line] = field(default_factory=tuple)
+    marks: Sequence[ChartMark] = field(default_factory=tuple)
+    lines: Sequence[ChartLine] = field(default_factory=tuple)
 
 
-def line(name: str, kind: str, values: Sequence[float | None], top: float) -> Line:
+def line(name: str, kind: str, values: Sequence[float | None], top: float) -> ChartLine:
     """Through the middle of as many equal intervals as there are values."""
     step, pieces, is_down = WIDTH / max(1, len(values)), list[str](), False
     for number, value in enumerate(values):
@@ -61,14 +60,16 @@ def line(name: str, kind: str, values: Sequence[float | None], top: float) -> Li
         # One value alone is a short stroke.
         pieces.append(f"L{x:.1f} {y:.1f}" if is_down else f"M{x - 2:.1f} {y:.1f}H{x:.1f}")
         is_down = True
-    return Line(name, kind, "".join(pieces))
+    return ChartLine(name, kind, "".join(pieces))
 
 
-def bars(values: Sequence[float], top: float, kind: str, titles: Sequence[str] = ()) -> list[Mark]:
+def bars(
+    values: Sequence[float], top: float, kind: str, titles: Sequence[str] = ()
+) -> list[ChartMark]:
     """One for each of as many equal intervals; a value of 0 has none."""
     step = WIDTH / max(1, len(values))
     return [
-        Mark(
+        ChartMark(
             step * number,
             step * 0.9,
             kind,
@@ -81,7 +82,7 @@ def bars(values: Sequence[float], top: float, kind: str, titles: Sequence[str] =
     ]
 
 
-def cells(kind: str, among: Sequence[str]) -> Line:
+def cells(kind: str, among: Sequence[str]) -> ChartLine:
     """Of as many equal cells those of one kind, as one path: a title for each would cost too much."""
     step, width = WIDTH / max(1, len(among)), WIDTH / max(1, len(among)) * 0.85
     found = [
@@ -89,17 +90,7 @@ def cells(kind: str, among: Sequence[str]) -> Line:
         for number, each in enumerate(among)
         if each == kind
     ]
-    return Line("", kind, "".join(found))
-
-
-def span(began: float, ended: float, axis: tuple[float, float], kind: str, title: str = "") -> Mark:
-    """From one moment to another, on an axis of moments; cut at its ends."""
-    first, last = axis
-    length = max(last - first, 1e-9)
-    left = min(max((began - first) / length, 0.0), 1.0) * WIDTH
-    right = min(max((ended - first) / length, 0.0), 1.0) * WIDTH
-    width = max(right - left, _THINNEST)
-    return Mark(min(left, WIDTH - width), width, kind, title)
+    return ChartLine("", kind, "".join(found))
 
 
 def round_top(highest: float) -> float:

@@ -39,7 +39,7 @@ class Sort:
     begins_high: bool = False  # the first click: the newest, the longest
 
 
-SORTS = {
+ROW_SORTS = {
     "name": Sort(lambda row: row.key.name),
     "state": Sort(lambda row: _rank(STATES, row.state)),
     "namespace": Sort(lambda row: row.key.namespace or None),
@@ -52,7 +52,7 @@ SORTS = {
 def sort_of(text: str) -> tuple[str, bool]:
     """The name of a sort, and whether it is downwards; empty for the order that none asked for."""
     name = text.removeprefix("-")
-    return (name, name != text) if name in SORTS else ("", False)
+    return (name, name != text) if name in ROW_SORTS else ("", False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ class Choosing:
         if not by:
             yield from _sort(found, lambda row: _rank(_URGENT, row.state))
         elif by != "name":
-            value = SORTS[by].value
+            value = ROW_SORTS[by].value
             without = [row for row in found if value(row) is None]
             yield
             found[:] = [row for row in found if value(row) is not None]

@@ -52,7 +52,7 @@ class Below:
 
 
 @dataclass(slots=True)
-class Dependents:
+class OwnedBelow:
     """Of all that one CR owns."""
 
     client: ReaderClient

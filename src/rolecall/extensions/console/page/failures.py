@@ -35,7 +35,7 @@ class FailingSince:
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class FailureEntry:
     """The CRs of one kind that fail for one reason."""
 
     gvk: Gvk
@@ -47,15 +47,15 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
-class Failures:
+class FailureEntries:
     """What fails: the newest entries, and how many CRs and entries there are."""
 
-    entries: Sequence[Failure] = ()
+    entries: Sequence[FailureEntry] = ()
     crs: int = 0
     more: int = 0  # entries
 
 
-def grouped(rows: SeenRows) -> Failures:
+def grouped(rows: SeenRows) -> FailureEntries:
     """Newest first, from rows alone; of thousands it takes some milliseconds."""
     by_kind: dict[Gvk, dict[str | None, list[CrRow]]] = {}
     for place in rows.places:
@@ -71,17 +71,17 @@ def grouped(rows: SeenRows) -> Failures:
     newest = nlargest(MOST_ENTRIES, found, key=itemgetter(0))
     entries = [_entry(gvk, failed, has_log=has_log) for _, gvk, failed, has_log in newest]
     crs = sum(len(failed) for _, _, failed, _ in found)
-    return Failures(entries, crs, len(found) - len(newest))
+    return FailureEntries(entries, crs, len(found) - len(newest))
 
 
 def _ended(row: CrRow) -> float:
     return row.facts.ended_s or 0.0
 
 
-def _entry(gvk: Gvk, failed: Sequence[CrRow], *, has_log: bool) -> Failure:
+def _entry(gvk: Gvk, failed: Sequence[CrRow], *, has_log: bool) -> FailureEntry:
     newest = nlargest(MOST_EXAMPLES, failed, key=_ended)
     shown = newest if has_log else [without_run_content(row) for row in newest]
-    return Failure(gvk, len(failed), shown, has_log)
+    return FailureEntry(gvk, len(failed), shown, has_log)
 
 
 @dataclass(slots=True)
@@ -92,11 +92,11 @@ class FailureReasons:
     kept_runs: Callable[[Key], Sequence[KeptRun]]
     _since: OrderedDict[tuple[Key, str], FailingSince] = field(default_factory=OrderedDict)
 
-    def whole(self, failures: Failures) -> Failures:
+    def whole(self, failures: FailureEntries) -> FailureEntries:
         """With reasons in full; in a thread."""
         return replace(failures, entries=[self._whole(each) for each in failures.entries])
 
-    def _whole(self, failure: Failure) -> Failure:
+    def _whole(self, failure: FailureEntry) -> FailureEntry:
         if not failure.may_read_log:
             return failure
         since = [self._failing_since(row) for row in failure.newest]

@@ -17,13 +17,13 @@ from rolecall.extensions.console.page.answers import (
     rows_answer,
 )
 from rolecall.extensions.console.page.choosing import FILTERS, ChosenRows, alone, without
-from rolecall.extensions.console.page.grouping import BY_LABEL, GROUPINGS, Grouping, label_of
+from rolecall.extensions.console.page.grouping import BY_LABEL, GROUPINGS, RowGrouping, label_of
 from rolecall.extensions.console.page.guard import Asker
 from rolecall.extensions.console.page.labels import labelled
 from rolecall.extensions.console.page.layouts import Layouts
 from rolecall.extensions.console.page.lookup import Lookup
 from rolecall.extensions.console.page.rows import Query, SeenRows
-from rolecall.extensions.console.page.views import Fleet, Groups, Window
+from rolecall.extensions.console.page.views import FleetPage, Groups, Window
 from rolecall.workqueue import Key
 
 _MOST_ROWS = 500
@@ -53,11 +53,11 @@ class FleetPages:
         some = [] if group else chosen.window(start, min(count, _MOST_ROWS))
         nothing = "" if chosen.rows or problem else await self._why_nothing(rows, query)
         window = Window(query, some, start, len(chosen), problem, nothing)
-        fleet = Fleet(window, self._kinds(), group, groups)
+        fleet = FleetPage(window, self._kinds(), group, groups)
         if is_fragment(request) and group:
             return html_answer(await asyncio.to_thread(views.cr_groups, fleet))
         if is_fragment(request):
-            rows_html = await asyncio.to_thread(views.cr_rows, window)  # 25 ms for 500 of them
+            rows_html = await asyncio.to_thread(views.fleet_rows, window)  # 25 ms for 500 of them
             return rows_answer(rows_html, window.total, window.found)
         await self._lookup.turns.take()
         layout = self._layouts.of(asker, position)
@@ -82,7 +82,7 @@ class FleetPages:
             keys = [row.key for row in chosen.rows]
             selector = ",".join(filter(None, (query.label, label)))
             values = await labelled(keys, selector, asker.reader.client, label)
-        found = await self._lookup.grouped(Grouping(chosen, query, group, values))
+        found = await self._lookup.grouped(RowGrouping(chosen, query, group, values))
         return Groups(found)
 
     async def _why_nothing(self, rows: SeenRows, query: Query) -> str:

@@ -43,7 +43,7 @@ def label_of(group: str) -> str:
 
 
 @dataclass(slots=True)
-class Grouping:
+class RowGrouping:
     """Groups as they are being made; `steps` may rest after each."""
 
     chosen: ChosenRows

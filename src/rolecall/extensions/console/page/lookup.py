@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Collection, Container, Iterator, Sequence
 
@@ -17,7 +16,7 @@ from rolecall.extending import EnginePorts
 from rolecall.extensions.console.page import places
 from rolecall.extensions.console.page.choosing import Choosing, ChosenRows
 from rolecall.extensions.console.page.feed import ChangeFeed
-from rolecall.extensions.console.page.grouping import Group, Grouping
+from rolecall.extensions.console.page.grouping import Group, RowGrouping
 from rolecall.extensions.console.page.guard import Asker, RefusedError
 from rolecall.extensions.console.page.ports import PagePorts
 from rolecall.extensions.console.page.rows import (
@@ -167,7 +166,7 @@ class Lookup:
             if labelled is None and (known := self._found.get(what)) is not None:
                 self._found.move_to_end(what)
                 return known[1]
-            await _work(choosing.steps())
+            await self._work(choosing.steps())
             if labelled is None:
                 # With its places: an id is theirs as long as they are there.
                 self._found[what] = rows.places, choosing.chosen
@@ -175,10 +174,21 @@ class Lookup:
             self._found.popitem(last=False)
         return choosing.chosen
 
-    async def grouped(self, grouping: Grouping) -> Sequence[Group]:
+    async def grouped(self, grouping: RowGrouping) -> Sequence[Group]:
         async with self._working:
-            await _work(grouping.steps())
+            await self._work(grouping.steps())
         return grouping.groups
+
+    async def _work(self, steps: Iterator[None]) -> None:
+        """In a thread, some milliseconds at a time: the loop waits for the interpreter meanwhile."""
+        clock = self._engine.clock
+
+        def is_done() -> bool:
+            until_s = clock.monotonic() + _SLICE_S
+            return all(clock.monotonic() < until_s for _ in steps)
+
+        while not await asyncio.to_thread(is_done):
+            pass
 
     async def _places(self, places: Collection[_Place], allowed: _Allowed) -> Collection[_Place]:
         """Those of these places in which the reader has a right."""
@@ -190,17 +200,6 @@ class Lookup:
             for gvk, namespaces in by_kind.items()
             for namespace in await allowed(gvk, namespaces)
         }
-
-
-async def _work(steps: Iterator[None]) -> None:
-    """In a thread, some milliseconds at a time: the loop waits for the interpreter meanwhile."""
-
-    def is_done() -> bool:
-        until_s = time.monotonic() + _SLICE_S
-        return all(time.monotonic() < until_s for _ in steps)
-
-    while not await asyncio.to_thread(is_done):
-        pass
 
 
 def can_be(key: Key) -> bool:

@@ -19,7 +19,7 @@ from rolecall.extensions.console.page.layouts import Layouts
 from rolecall.extensions.console.page.lookup import Lookup
 from rolecall.extensions.console.page.parts import part_of
 from rolecall.extensions.console.page.rows import CrRow, SeenRows
-from rolecall.extensions.console.page.trends import ExpectedTasks, SeenTrends, Span, Trends
+from rolecall.extensions.console.page.trends import ExpectedTasks, SeenTrends, Trends, TrendSpan
 from rolecall.extensions.console.page.views import (
     MOST_RUNNING,
     KindsPage,
@@ -49,7 +49,7 @@ class OverviewPages:
 
     async def overview(self, request: web.Request, asker: Asker) -> web.Response:
         rows, position = await self._lookup.seen(asker)
-        span = Span.DAY if request.query.get("span") == "day" else Span.HOUR
+        span = TrendSpan.DAY if request.query.get("span") == "day" else TrendSpan.HOUR
         shown = await self._overview(rows, span)
         await self._lookup.turns.take()
         if is_fragment(request):
@@ -59,20 +59,20 @@ class OverviewPages:
 
     async def kinds(self, request: web.Request, asker: Asker) -> web.Response:
         rows, position = await self._lookup.seen(asker)
-        trends = await self._seen_trends(rows, Span.DAY)
+        trends = await self._seen_trends(rows, TrendSpan.DAY)
         choice = request.query.get("since", "1h")[:_LONGEST_MOMENT]
         shown = KindsPage(trends, moment_of(choice, self._engine.clock.now()), choice)
         layout = self._layouts.of(asker, position)
         return html_answer(await asyncio.to_thread(views.kinds, shown, layout))
 
-    async def _overview(self, rows: SeenRows, span: Span) -> OverviewPage:
+    async def _overview(self, rows: SeenRows, span: TrendSpan) -> OverviewPage:
         counts = rows.counts(self._engine.facts.kinds)
         failures = await asyncio.to_thread(grouped, rows)
-        hour = await self._seen_trends(rows, Span.HOUR)
+        hour = await self._seen_trends(rows, TrendSpan.HOUR)
         return OverviewPage(
             counts,
             self._replica(hour),
-            hour if span is Span.HOUR else await self._seen_trends(rows, span),
+            hour if span is TrendSpan.HOUR else await self._seen_trends(rows, span),
             await asyncio.to_thread(self._reasons.whole, failures),
             await self._progress(counts.running[:MOST_RUNNING], rows),
         )
@@ -85,7 +85,7 @@ class OverviewPages:
             row.key: RunProgress(row.tasks, expected.get(row.key), row.waits_since) for row in shown
         }
 
-    async def _seen_trends(self, rows: SeenRows, span: Span) -> SeenTrends:
+    async def _seen_trends(self, rows: SeenRows, span: TrendSpan) -> SeenTrends:
         places = [(place.gvk, place.namespace) for place in rows.places]
         return await asyncio.to_thread(self._trends.seen, places, rows.with_log, span)
 

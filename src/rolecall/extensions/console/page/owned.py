@@ -19,7 +19,7 @@ from pathlib import Path
 
 from rolecall.errors import ClusterError
 from rolecall.extensions.console.page.access.reader import ReaderClient
-from rolecall.extensions.console.page.dependents import Dependents
+from rolecall.extensions.console.page.dependents import OwnedBelow
 from rolecall.extensions.console.page.health import health_of
 from rolecall.extensions.console.page.prune_words import PruneWords
 from rolecall.extensions.console.page.views import OwnedObject, OwnedTree, worst_first
@@ -121,7 +121,7 @@ async def tree_of(
 ) -> OwnedTree:
     """Those of them that the CR owns or that are gone, with what lies below."""
     gate = asyncio.Semaphore(_AT_ONCE)
-    reading = _Reading(key, cr, client, Dependents(client, gate), _prune_words(runs))
+    reading = _Reading(key, cr, client, OwnedBelow(client, gate), _prune_words(runs))
     chosen = list(_chosen(asked))
 
     async def look(each: AskedObject) -> _Found:
@@ -160,7 +160,7 @@ class _Reading:
     key: Key
     cr: Json
     client: ReaderClient
-    dependents: Dependents
+    dependents: OwnedBelow
     pruning: PruneWords
     hidden: set[str] = field(default_factory=set)
 

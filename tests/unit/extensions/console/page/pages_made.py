@@ -8,16 +8,16 @@ from typing import Any
 
 from rolecall.extending import HeldRun
 from rolecall.extensions.console.page import views
-from rolecall.extensions.console.page.failures import FailingSince, Failure, Failures
+from rolecall.extensions.console.page.failures import FailingSince, FailureEntries, FailureEntry
 from rolecall.extensions.console.page.grouping import Group
 from rolecall.extensions.console.page.rows import Counts, CrRow, Live, NextRun, Query
 from rolecall.extensions.console.page.run_timeline import RunTimeline, timeline_of
 from rolecall.extensions.console.page.shown_tasks import ShownTask, TaskEnd
-from rolecall.extensions.console.page.trends import BusyRow, Interval, SeenTrends, Span
+from rolecall.extensions.console.page.trends import BusyRow, Interval, SeenTrends, TrendSpan
 from rolecall.extensions.console.page.views import (
     Before,
     CrPage,
-    Fleet,
+    FleetPage,
     Groups,
     OverviewPage,
     OwnedObject,
@@ -128,7 +128,7 @@ def replica(text: str) -> Replica:
     )
 
 
-def seen_trends(text: str, span: Span = Span.HOUR, **changes: Any) -> SeenTrends:
+def seen_trends(text: str, span: TrendSpan = TrendSpan.HOUR, **changes: Any) -> SeenTrends:
     intervals = [Interval(9, 1, 2, 0.5, 3.0, 1.5)] * span.intervals
     busy = [BusyRow(key(text).gvk, text, text, 3, 9.0, 4.0)]
     values = {"all": intervals, "by_kind": {key(text).gvk: intervals}, "slowest": busy}
@@ -138,15 +138,15 @@ def seen_trends(text: str, span: Span = Span.HOUR, **changes: Any) -> SeenTrends
 def overview_page(text: str) -> OverviewPage:
     gvk, rows = key(text).gvk, [row(text, "failed")]
     failures = [
-        Failure(gvk, 1, rows, True, run(text, "failed"), FailingSince(3, NOON)),
-        Failure(gvk, 9, rows * 3, True, run(text)),
-        Failure(gvk, 9, rows * 3, False),
+        FailureEntry(gvk, 1, rows, True, run(text, "failed"), FailingSince(3, NOON)),
+        FailureEntry(gvk, 9, rows * 3, True, run(text)),
+        FailureEntry(gvk, 9, rows * 3, False),
     ]
     return OverviewPage(
         counts(text),
         replica(text),
         seen_trends(text),
-        Failures(failures, 19, 3),
+        FailureEntries(failures, 19, 3),
         {key(text): RunProgress(3, 9, text)},
     )
 
@@ -157,11 +157,11 @@ def window(text: str) -> Window:
     return Window(Query(*[text[:253]] * 9), rows, 100, 1000)
 
 
-def groups(text: str) -> Fleet:
+def groups(text: str) -> FleetPage:
     query, by_state = Query(*[text[:253]] * 9), Counter({"failed": 1, "ready": 2, text[:99]: 3})
     named = Group(text[:400], Query(label=text[:253]), by_state=by_state)
     every = [Group(text[:400], query, by_state=by_state), *[named] * 100]
-    return Fleet(Window(query, [], 0, 606), [text], f"label:{text}", Groups(every))
+    return FleetPage(Window(query, [], 0, 606), [text], f"label:{text}", Groups(every))
 
 
 def timeline(text: str) -> RunTimeline:

@@ -8,7 +8,7 @@ import pytest
 from tests.unit.extensions.console.page.random_rows import KINDS, chosen, random_world
 
 from rolecall.extending import HeldRun
-from rolecall.extensions.console.page.choosing import SORTS, Choosing
+from rolecall.extensions.console.page.choosing import ROW_SORTS, Choosing
 from rolecall.extensions.console.page.rows import (
     CrRow,
     Live,
@@ -99,10 +99,10 @@ def test_label_of_one_kind_says_nothing_of_another_with_the_same_name() -> None:
 
 
 @pytest.mark.parametrize("number", range(5))
-@pytest.mark.parametrize("sort", SORTS)
+@pytest.mark.parametrize("sort", ROW_SORTS)
 def test_order_is_that_of_the_values_and_rows_without_one_are_last(sort: str, number: int) -> None:
     world = random_world(Random(number))
-    value = SORTS[sort].value
+    value = ROW_SORTS[sort].value
     for query, is_down in ((Query(sort=sort), False), (Query(sort=f"-{sort}"), True)):
         rows = chosen(world, query).rows
         values = [value(row) for row in rows]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from rolecall.extensions.console.page.views.condition_words import (
-    Drift,
+    DriftWords,
     drift_in,
     shown_conditions,
 )
@@ -118,7 +118,7 @@ def test_drift_names_each_field_that_differs() -> None:
     paths = ["Deployment shop/web.spec.replicas", "Secret shop/login (create)"]
     message = f"A run would change 3 objects: {', '.join(paths)} and 4 more"
     found = drift_in([condition("Drifted", "True", message=message)])
-    assert found == Drift("A run would change 3 objects", AT, "waits", paths, "and 4 more")
+    assert found == DriftWords("A run would change 3 objects", AT, "waits", paths, "and 4 more")
 
 
 @pytest.mark.parametrize("message", ["", "something else", "A run would change nothing", None, 5])

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import pytest
 
-from rolecall.extensions.console.page.dependents import Dependents, selector_text
+from rolecall.extensions.console.page.dependents import OwnedBelow, selector_text
 from rolecall.extensions.console.page.views import OwnedObject
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
@@ -65,7 +65,7 @@ def pod(name: str, owner: Any, phase: str = "Running") -> Json:
 async def below(
     lists: Lists, root: Json, gvk: Gvk = DEPLOYMENT
 ) -> tuple[list[OwnedObject], list[str], list[str]]:
-    dependents = Dependents(cast(Client, lists), asyncio.Semaphore(4))
+    dependents = OwnedBelow(cast(Client, lists), asyncio.Semaphore(4))
     found = await dependents.below(gvk, root)
     return list(found.objects), list(found.left_out), dependents.hidden
 
@@ -114,7 +114,7 @@ async def test_of_a_thousand_pods_a_hundred_are_shown_and_the_ill_ones_first() -
 
 async def test_all_together_are_bounded_and_so_is_what_is_looked_at() -> None:
     lists = Lists([pod(f"p{number}", f"s{number % 40}") for number in range(5000)])
-    dependents = Dependents(cast(Client, lists), asyncio.Semaphore(4))
+    dependents = OwnedBelow(cast(Client, lists), asyncio.Semaphore(4))
     daemons = Gvk("apps", "v1", "DaemonSet")
     roots = [made("DaemonSet", f"s{number}", "cr") for number in range(40)]
     found = [await dependents.below(daemons, root) for root in roots]
@@ -146,7 +146,7 @@ async def test_owner_references_in_a_circle_end() -> None:
 
 async def test_object_that_is_shown_by_itself_is_not_shown_again() -> None:
     lists = Lists([pod("p", "s"), pod("q", "s")])
-    dependents = Dependents(cast(Client, lists), asyncio.Semaphore(4))
+    dependents = OwnedBelow(cast(Client, lists), asyncio.Semaphore(4))
     dependents.reserve(lists.objects[0])
     found = await dependents.below(Gvk("batch", "v1", "Job"), made("Job", "s", "cr"))
     assert names(found.objects) == {"q": {}}
@@ -179,7 +179,7 @@ async def test_service_says_how_many_endpoints_it_has(
 ) -> None:
     lists = Lists([{**made("EndpointSlice", "e", "x"), **each} for each in slices])
     service = made("Service", "web", "cr", spec={"selector": {"app": "web"}})
-    dependents = Dependents(cast(Client, lists), asyncio.Semaphore(4))
+    dependents = OwnedBelow(cast(Client, lists), asyncio.Semaphore(4))
     health = (await dependents.below(Gvk("", "v1", "Service"), service)).health
     assert (health.words if health else None) == words
     assert lists.asked == [("EndpointSlice", "shop", "kubernetes.io/service-name=web")]

@@ -15,7 +15,7 @@ from tests.unit.extensions.console.page.trends_made import (
 )
 
 from rolecall.extensions.console.page import views
-from rolecall.extensions.console.page.failures import FailureReasons, Failures, grouped
+from rolecall.extensions.console.page.failures import FailureEntries, FailureReasons, grouped
 from rolecall.extensions.console.page.rows import NextRun
 from rolecall.history import FailedTask, KeptRun
 from rolecall.workqueue import Key
@@ -25,7 +25,7 @@ def kept(outcome: str, minutes_ago: int) -> KeptRun:
     return KeptRun("1", outcome=outcome, ended=NOW - timedelta(minutes=minutes_ago))
 
 
-def text_of(failures: Failures) -> str:
+def text_of(failures: FailureEntries) -> str:
     return views.overview(overview_of(made_trends({WEBSITE: ()}), failures=failures), LAYOUT)
 
 

@@ -11,7 +11,7 @@ from rolecall.extensions.console.page.choosing import ChosenRows
 from rolecall.extensions.console.page.grouping import (
     GROUPINGS,
     Group,
-    Grouping,
+    RowGrouping,
     label_of,
 )
 from rolecall.extensions.console.page.rows import Query, SeenRows
@@ -32,7 +32,7 @@ QUERIES = [
 def grouped(
     rows: ChosenRows, query: Query, group: str, values: dict[Key, str] | None = None
 ) -> list[Group]:
-    grouping = Grouping(rows, query, group, values or {})
+    grouping = RowGrouping(rows, query, group, values or {})
     for _ in grouping.steps():
         pass
     return list(grouping.groups)

@@ -28,9 +28,9 @@ from tests.unit.extensions.console.page.reading_html import Seen
 
 from rolecall.extensions.console.page import views
 from rolecall.extensions.console.page.rows import Query
-from rolecall.extensions.console.page.trends import Span
+from rolecall.extensions.console.page.trends import TrendSpan
 from rolecall.extensions.console.page.views import (
-    Fleet,
+    FleetPage,
     KindsPage,
     Window,
 )
@@ -60,17 +60,17 @@ MOST_BYTES = 6_000_000
 VIEWS: dict[str, Callable[[str], str]] = {
     "overview": lambda text: views.overview(overview_page(text), layout(text)),
     "kinds": lambda text: views.kinds(
-        KindsPage(seen_trends(text, Span.DAY), NOON, text), layout(text)
+        KindsPage(seen_trends(text, TrendSpan.DAY), NOON, text), layout(text)
     ),
-    "list": lambda text: views.crs(Fleet(window(text), [text]), layout(text)),
+    "list": lambda text: views.crs(FleetPage(window(text), [text]), layout(text)),
     "groups": lambda text: views.crs(groups(text), layout(text)),
     "groups alone": lambda text: views.cr_groups(groups(text)),
     "list without a row": lambda text: views.crs(
-        Fleet(Window(Query(name=text), [], 0, 0, nothing="name"), [text]), layout(text)
+        FleetPage(Window(Query(name=text), [], 0, 0, nothing="name"), [text]), layout(text)
     ),
-    "rows of the list": lambda text: views.cr_rows(window(text)),
+    "rows of the list": lambda text: views.fleet_rows(window(text)),
     "problem of the list": lambda text: views.crs(
-        Fleet(Window(Query(), [], 0, 0, text), [text]), layout(text)
+        FleetPage(Window(Query(), [], 0, 0, text), [text]), layout(text)
     ),
     "object": lambda text: views.cr(cr_page(text), layout(text)),
     "object that waits": lambda text: views.cr(
@@ -126,7 +126,7 @@ def test_every_view_is_looked_at() -> None:
         "overview",
         "crs",
         "cr_groups",
-        "cr_rows",
+        "fleet_rows",
         "cr",
         "run",
         "task_rows",

@@ -17,7 +17,7 @@ from tests.unit.extensions.console.page.trends_made import (
 
 from rolecall.extensions.console.page import views
 from rolecall.extensions.console.page.kind_changes import kind_changes, moment_of, newest_median
-from rolecall.extensions.console.page.trends import Interval, Span
+from rolecall.extensions.console.page.trends import Interval, TrendSpan
 from rolecall.extensions.console.page.views import KindsPage
 
 NOON = NOW.replace(hour=12)
@@ -32,7 +32,7 @@ def day(before_s: float, after_s: float, runs: int = 3, failed: int = 0) -> list
 
 
 def words_of(by_kind: Any, moment: datetime = NOON, **more: Any) -> str:
-    shown = KindsPage(made_trends(by_kind, Span.DAY, **more), moment, "")
+    shown = KindsPage(made_trends(by_kind, TrendSpan.DAY, **more), moment, "")
     seen = Seen(views.kinds(shown, LAYOUT))
     assert seen.harm == []
     return " ".join("".join(seen.text).split())

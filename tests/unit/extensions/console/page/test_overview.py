@@ -21,7 +21,7 @@ from tests.unit.extensions.console.page.trends_made import (
 
 from rolecall.extensions.console.page import views
 from rolecall.extensions.console.page.rows import Counts
-from rolecall.extensions.console.page.trends import BusyRow, Interval, SeenTrends, Span
+from rolecall.extensions.console.page.trends import BusyRow, Interval, SeenTrends, TrendSpan
 from rolecall.extensions.console.page.views import RunProgress
 
 QUIET, GOOD = Interval(), Interval(4, 0, 0, 1.0, 2.0, 0.0)
@@ -63,13 +63,13 @@ def test_kind_that_fails_says_how_often_and_when_last() -> None:
 
 def test_history_of_a_day_is_drawn_to_its_end() -> None:
     """Longer than texts that are printed may be."""
-    html = html_of(made_trends({WEBSITE: [GOOD] * 96}, Span.DAY))
+    html = html_of(made_trends({WEBSITE: [GOOD] * 96}, TrendSpan.DAY))
     (path,) = re.findall(r'class="mark good" d="([^"]*)"', html)
     assert path.count("M") == 96 and path.endswith("z")
 
 
 def test_top_of_each_axis_has_its_unit() -> None:
-    html = html_of(made_trends({WEBSITE: [BAD] * 96}, Span.DAY))
+    html = html_of(made_trends({WEBSITE: [BAD] * 96}, TrendSpan.DAY))
     tops = re.findall(r'class="top">([^<]+)<', html)
     assert tops == ["5 a quarter of an hour", "10 s", "20 s"]
     assert "failing in 96 of 96 quarters of an hour" in html
@@ -108,9 +108,9 @@ def test_short_history_says_since_when_and_unread_runs_are_announced() -> None:
 
 
 def test_address_keeps_the_span() -> None:
-    assert 'data-fragment="/?span=day&amp;fragment=1"' in html_of(made_trends({}, Span.DAY))
+    assert 'data-fragment="/?span=day&amp;fragment=1"' in html_of(made_trends({}, TrendSpan.DAY))
     assert 'data-fragment="/?fragment=1"' in html_of(made_trends({}))
-    assert '<a href="/?span=day" aria-current="true">' in html_of(made_trends({}, Span.DAY))
+    assert '<a href="/?span=day" aria-current="true">' in html_of(made_trends({}, TrendSpan.DAY))
 
 
 def test_slow_tasks_and_causes_need_the_log_right() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from rolecall.extending import HeldRun
 from rolecall.extensions.console.page.rows import Counts, CrRow, Live, PlaceRows, SeenRows
-from rolecall.extensions.console.page.trends import Interval, SeenTrends, Span
+from rolecall.extensions.console.page.trends import Interval, SeenTrends, TrendSpan
 from rolecall.extensions.console.page.views import OverviewPage, PageLayout, Replica
 from rolecall.gvk import Gvk
 from rolecall.history import KeptRun
@@ -22,7 +22,7 @@ REPLICA = Replica("1", "pod", "", works=True, leader="", part="", server="", run
 
 
 def made_trends(
-    by_kind: Mapping[Gvk, Sequence[Interval]], span: Span = Span.HOUR, **more: Any
+    by_kind: Mapping[Gvk, Sequence[Interval]], span: TrendSpan = TrendSpan.HOUR, **more: Any
 ) -> SeenTrends:
     """As much is known as the span shows, where nothing else is said; `all` is the first kind's."""
     begin = NOW - timedelta(seconds=span.intervals * span.interval_s)

@@ -5,7 +5,7 @@ from rolecall.extensions.console.page.trends.model import (
     BusyRow,
     Interval,
     SeenTrends,
-    Span,
+    TrendSpan,
 )
 from rolecall.extensions.console.page.trends.trends import Trends
 from rolecall.extensions.console.page.trends.upkeep import TrendsUpkeep
@@ -15,7 +15,7 @@ __all__ = [
     "ExpectedTasks",
     "Interval",
     "SeenTrends",
-    "Span",
+    "TrendSpan",
     "Trends",
     "TrendsUpkeep",
 ]

@@ -10,7 +10,7 @@ from enum import Enum
 from rolecall.gvk import Gvk
 
 
-class Span(Enum):
+class TrendSpan(Enum):
     """How far back, in how many intervals of which length."""
 
     HOUR = (60, 60.0)
@@ -57,7 +57,7 @@ class BusyRow:
 class SeenTrends:
     """Of the places whose CRs a reader may list; tasks and causes of those whose log he may read."""
 
-    span: Span
+    span: TrendSpan
     ended: datetime  # of the last interval, which is not over
     since: datetime  # what ended before is not known
     is_reading: bool  # kept runs of before the engine began are still being read

@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
-from rolecall.extensions.console.page.trends.model import Interval, Span
+from rolecall.extensions.console.page.trends.model import Interval, TrendSpan
 from rolecall.extensions.console.page.trends.packed import (
     CODES,
     FAILING,
@@ -17,7 +17,7 @@ from rolecall.extensions.console.page.trends.packed import (
 )
 from rolecall.gvk import Gvk
 
-Place = tuple[Gvk, str]
+TrendPlace = tuple[Gvk, str]
 # Fits into two bytes, and is more than an engine can watch.
 _MOST_PLACES = 32_000
 
@@ -28,13 +28,13 @@ class PlaceNumbers:
     def __init__(self) -> None:
         self.kinds: list[Gvk] = []
         self.kind_of = array("I")  # of a place, by its number: index into `kinds`
-        self._numbers: dict[Place, int] = {}
+        self._numbers: dict[TrendPlace, int] = {}
         self._free: list[int] = []
 
-    def by_number(self) -> dict[int, Place]:
+    def by_number(self) -> dict[int, TrendPlace]:
         return {number: place for place, number in self._numbers.items()}
 
-    def of(self, place: Place) -> int | None:
+    def of(self, place: TrendPlace) -> int | None:
         """None: there are too many."""
         number = self._numbers.get(place)
         if number is None and len(self._numbers) < _MOST_PLACES:
@@ -50,7 +50,7 @@ class PlaceNumbers:
             self._numbers[place] = number
         return number
 
-    def known(self, places: Iterable[Place]) -> frozenset[int]:
+    def known(self, places: Iterable[TrendPlace]) -> frozenset[int]:
         numbers = map(self._numbers.get, places)
         return frozenset(number for number in numbers if number is not None)
 
@@ -78,7 +78,7 @@ class RowsAt(NamedTuple):
 
 
 class IntervalSeries:
-    def __init__(self, span: Span, most: int, places: PlaceNumbers) -> None:
+    def __init__(self, span: TrendSpan, most: int, places: PlaceNumbers) -> None:
         """`most`: entries, which take four bytes each."""
         self._span, self._most, self._places = span, most, places
         self._closed: dict[int, PackedCounts] = {}

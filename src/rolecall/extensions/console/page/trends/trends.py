@@ -20,7 +20,7 @@ from typing import NamedTuple
 from rolecall.clock import Clock
 from rolecall.extending import EndedTurn
 from rolecall.extensions.console.page.trends.busy import MINUTES, BusyTotals
-from rolecall.extensions.console.page.trends.model import SeenTrends, Span
+from rolecall.extensions.console.page.trends.model import SeenTrends, TrendSpan
 from rolecall.extensions.console.page.trends.packed import (
     CODES,
     FAILED,
@@ -34,9 +34,9 @@ from rolecall.extensions.console.page.trends.packed import (
 from rolecall.extensions.console.page.trends.series import (
     ALL,
     IntervalSeries,
-    Place,
     PlaceNumbers,
     RowsAt,
+    TrendPlace,
 )
 from rolecall.gvk import Gvk
 from rolecall.record import RunRecord
@@ -48,13 +48,13 @@ _QUARTER = 15  # minutes in an interval of the day
 # Entries of four bytes.
 _MOST_OF_HOUR, _MOST_OF_DAY = 200_000, 400_000
 _MOST_ANSWERS = 16
-_DAY = Span.DAY.intervals * _QUARTER
+_DAY = TrendSpan.DAY.intervals * _QUARTER
 
 _FAILED = ("failed", "lost")
 # Causes that differ in a number are one.
 _NUMBERED = re.compile("(retry|edit)(?: of generation)? [0-9]+")
 
-Owner = int  # the number of a place
+PlaceNumber = int  # the number of a place
 _Counts = defaultdict[int, Counter[int]]  # of each interval
 
 
@@ -74,11 +74,11 @@ class KeptTurn(NamedTuple):
 class _Asked(NamedTuple):
     """By the numbers of the places; the same for many readers."""
 
-    places: frozenset[Owner]
-    with_log: frozenset[Owner]
+    places: frozenset[PlaceNumber]
+    with_log: frozenset[PlaceNumber]
     kinds: frozenset[Gvk]
     may_read_log: bool
-    span: Span
+    span: TrendSpan
 
 
 class _Answer(NamedTuple):
@@ -94,12 +94,12 @@ class Trends:
         self._phase_s = clock.now().timestamp() - clock.monotonic()
         self._minute = int(self.now_s() // MINUTE_S)
         self._since_s = self.now_s()
-        self._since_of: dict[Owner, float] = {}  # places of which less is known
+        self._since_of: dict[PlaceNumber, float] = {}  # places of which less is known
         self._places = PlaceNumbers()
         self._live: dict[int, int] = {}  # counts of this minute
-        self._failing: dict[Owner, set[str]] = {}  # names of CRs whose last run failed
-        self._hour = IntervalSeries(Span.HOUR, _MOST_OF_HOUR, self._places)
-        self._day = IntervalSeries(Span.DAY, _MOST_OF_DAY, self._places)
+        self._failing: dict[PlaceNumber, set[str]] = {}  # names of CRs whose last run failed
+        self._hour = IntervalSeries(TrendSpan.HOUR, _MOST_OF_HOUR, self._places)
+        self._day = IntervalSeries(TrendSpan.DAY, _MOST_OF_DAY, self._places)
         self._tasks, self._causes = BusyTotals(), BusyTotals(by_times=True)
         self._answers: OrderedDict[_Asked, _Answer] = OrderedDict()
         self._stamp = 0  # counts changes
@@ -135,13 +135,13 @@ class Trends:
             self._advance()
             self._stamp += 1
 
-    def places(self) -> set[Place]:
+    def places(self) -> set[TrendPlace]:
         """Of which anything is kept, also where no CR is any more."""
         with self._lock:
             return set(self._places.by_number().values())
 
     def seen(
-        self, places: Collection[Place], with_log: Collection[Place], span: Span
+        self, places: Collection[TrendPlace], with_log: Collection[TrendPlace], span: TrendSpan
     ) -> SeenTrends:
         """What a reader sees who may list the CRs of these places, and read the log of some of them."""
         self.is_asked = True
@@ -166,7 +166,7 @@ class Trends:
         with self._lock:
             self._ran = set()
 
-    def known_since(self, place: Place, moment_s: float) -> None:
+    def known_since(self, place: TrendPlace, moment_s: float) -> None:
         """What ended at this place before that is not kept."""
         with self._lock:
             if (owner := self._places.of(place)) is not None:
@@ -217,7 +217,7 @@ class Trends:
         self._note_cause(self._minute, owner, ended.turn.cause.text, result.seconds)
         self._note_tasks(self._minute, owner, ended.findings.of(RunRecord))
 
-    def _note_failing(self, owner: Owner, name: str, *, is_failed: bool) -> None:
+    def _note_failing(self, owner: PlaceNumber, name: str, *, is_failed: bool) -> None:
         if is_failed:
             self._failing.setdefault(owner, set()).add(name)
         elif names := self._failing.get(owner):
@@ -225,11 +225,11 @@ class Trends:
             if not names:
                 del self._failing[owner]
 
-    def _note_cause(self, minute: int, owner: Owner, cause: str, seconds: float) -> None:
+    def _note_cause(self, minute: int, owner: PlaceNumber, cause: str, seconds: float) -> None:
         text = _NUMBERED.sub(r"\1", cause)
         self._causes.add(minute // MINUTES, owner, text, "", seconds)
 
-    def _note_tasks(self, minute: int, owner: Owner, record: RunRecord | None) -> None:
+    def _note_tasks(self, minute: int, owner: PlaceNumber, record: RunRecord | None) -> None:
         if record is None:
             return
         for task in record.tasks:
@@ -238,9 +238,11 @@ class Trends:
                 seconds = max(0.0, ended_s - task.began_s)
                 self._tasks.add(minute // MINUTES, owner, task.name, task.place, seconds)
 
-    def _add_kept(self, kept: KeptTurn, owner: Owner, of_hour: _Counts, of_day: _Counts) -> None:
+    def _add_kept(
+        self, kept: KeptTurn, owner: PlaceNumber, of_hour: _Counts, of_day: _Counts
+    ) -> None:
         minute, now = int(kept.ended_s // MINUTE_S), self._minute
-        hour_begins = now - Span.HOUR.intervals
+        hour_begins = now - TrendSpan.HOUR.intervals
         for code in _codes_of(kept.outcome, kept.seconds):
             of_day[minute // _QUARTER][owner * CODES + code] += 1
             if minute > hour_begins:
@@ -303,7 +305,7 @@ class Trends:
 
     def _answer(self, asked: _Asked, before: _Answer | None) -> _Answer:
         span, places = asked.span, self._places
-        series = self._hour if span is Span.HOUR else self._day
+        series = self._hour if span is TrendSpan.HOUR else self._day
         now = int(self._minute * MINUTE_S // span.interval_s)
         live = PackedCounts(self._counts_now(), places.kind_of)
         kinds = {gvk: places.kinds.index(gvk) for gvk in asked.kinds if gvk in places.kinds}

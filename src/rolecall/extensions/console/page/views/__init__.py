@@ -5,12 +5,12 @@ from rolecall.extensions.console.page.views.comparison import comparison
 from rolecall.extensions.console.page.views.cr import CrPage, cr, cr_parts
 from rolecall.extensions.console.page.views.fleet import (
     CR_WINDOW,
-    Fleet,
+    FleetPage,
     Groups,
     Window,
     cr_groups,
-    cr_rows,
     crs,
+    fleet_rows,
 )
 from rolecall.extensions.console.page.views.kinds import KindsPage, kinds
 from rolecall.extensions.console.page.views.object import ObjectPage, object_yaml
@@ -53,7 +53,7 @@ __all__ = [
     "Ask",
     "Before",
     "CrPage",
-    "Fleet",
+    "FleetPage",
     "Groups",
     "Html",
     "KindsPage",
@@ -73,9 +73,9 @@ __all__ = [
     "cr",
     "cr_groups",
     "cr_parts",
-    "cr_rows",
     "crs",
     "error",
+    "fleet_rows",
     "kinds",
     "login",
     "object_yaml",

@@ -24,6 +24,7 @@ _GOOD_IF_TRUE = frozenset(
 _ANSWERS = {"True": "yes", "False": "no", "Unknown": "not known"}
 _WOULD_CHANGE = re.compile(r"A run would change \d+ objects?: ")
 _MORE = re.compile(r"(.*) (and \d+ more)", re.DOTALL)
+_WITHOUT_MESSAGE = {"waits": "A run would change something", "good": "A run would change nothing"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class ShownCondition:
 
 
 @dataclass(frozen=True, slots=True)
-class Drift:
+class DriftWords:
     """What a run would change, as an observer wrote it into `Drifted`."""
 
     words: str
@@ -59,7 +60,7 @@ def shown_conditions(conditions: Sequence[Any]) -> list[ShownCondition]:
     return [_shown(each, is_running=is_running) for each in found]
 
 
-def drift_in(conditions: Sequence[Any]) -> Drift | None:
+def drift_in(conditions: Sequence[Any]) -> DriftWords | None:
     """None: no observer wrote that it looked."""
     found = next((each for each in map(as_map, conditions) if each.get("type") == "Drifted"), None)
     if found is None:
@@ -68,11 +69,11 @@ def drift_in(conditions: Sequence[Any]) -> Drift | None:
     colour = {"True": "waits", "False": "good"}.get(_text(found, "status"), "other")
     head = _WOULD_CHANGE.match(message)
     if head is None:
-        return Drift(message or "Nothing is written about it", since, colour)
+        return DriftWords(message or _WITHOUT_MESSAGE.get(colour, "It is not known"), since, colour)
     rest, more = message[head.end() :], ""
     if cut := _MORE.fullmatch(rest):
         rest, more = cut.groups()
-    return Drift(head[0].rstrip(": "), since, colour, rest.split(", "), more)
+    return DriftWords(head[0].rstrip(": "), since, colour, rest.split(", "), more)
 
 
 def _shown(found: Json, *, is_running: bool) -> ShownCondition:

@@ -10,7 +10,7 @@ from typing import Any
 from rolecall.extensions.console.page import charts
 from rolecall.extensions.console.page.choosing import (
     FILTERS,
-    SORTS,
+    ROW_SORTS,
     STATES,
     sort_of,
     without,
@@ -91,7 +91,7 @@ class Groups:
 
 
 @dataclass(frozen=True, slots=True)
-class Fleet:
+class FleetPage:
     """What a list shows; `groups`: in place of its rows."""
 
     window: Window
@@ -118,21 +118,21 @@ class _Column:
     order: str = ""  # as `aria-sort` says it; empty: not by this one
 
 
-def crs(fleet: Fleet, layout: PageLayout) -> Html:
+def crs(fleet: FleetPage, layout: PageLayout) -> Html:
     return page("crs", "Objects", layout, live="/events", **_values(fleet))
 
 
-def cr_groups(fleet: Fleet) -> Html:
+def cr_groups(fleet: FleetPage) -> Html:
     """The groups alone, for the script."""
     return render("crs_groups", **_values(fleet))
 
 
-def cr_rows(window: Window) -> Html:
+def fleet_rows(window: Window) -> Html:
     """The rows alone, for the script."""
-    return render("cr_rows", window=window)
+    return render("fleet_rows", window=window)
 
 
-def _values(fleet: Fleet) -> dict[str, Any]:
+def _values(fleet: FleetPage) -> dict[str, Any]:
     query, group = fleet.window.query, fleet.group
     return {
         "fleet": fleet,
@@ -164,7 +164,7 @@ def _column(name: str, by: str, query: Query) -> _Column:
     if not by:
         return _Column(name)
     now, is_down = sort_of(query.sort)
-    wants_down = not is_down if now == by else SORTS[by].begins_high
+    wants_down = not is_down if now == by else ROW_SORTS[by].begins_high
     link = _address(replace(query, sort=f"-{by}" if wants_down else by))
     order = ("descending" if is_down else "ascending") if now == by else ""
     return _Column(name, link, order)
@@ -201,14 +201,16 @@ def _states(by_state: Counter[str]) -> list[str]:
     return known + sorted(state for state in by_state if state not in STATES)
 
 
-def _shares(group: Group) -> tuple[list[charts.Mark], str]:
+def _shares(group: Group) -> tuple[list[charts.ChartMark], str]:
     """A mark for each state, side by side, and the same in words."""
-    marks, done = list[charts.Mark](), 0
+    marks, done = list[charts.ChartMark](), 0
     for state in _states(group.by_state):
         count = group.by_state[state]
         width = charts.WIDTH * count / group.total
         left = charts.WIDTH * done / group.total
-        marks.append(charts.Mark(left, width, _COLOURS.get(state, "rests"), f"{count:,} {state}"))
+        marks.append(
+            charts.ChartMark(left, width, _COLOURS.get(state, "rests"), f"{count:,} {state}")
+        )
         done += count
     return marks, ", ".join(mark.title for mark in marks)
 

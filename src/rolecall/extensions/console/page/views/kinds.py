@@ -10,7 +10,7 @@ from typing import Any
 from rolecall.extensions.console.page.charts import (
     WIDTH,
     Chart,
-    Mark,
+    ChartMark,
     line,
     round_top,
     seconds_text,
@@ -93,7 +93,7 @@ def _chart(shown: KindsPage, change: KindChange) -> Chart:
         _numbers(shown.trends, change),
         seconds_text(top),
         axis_of(shown.trends, 4),
-        [Mark(left, WIDTH - left, "since")],
+        [ChartMark(left, WIDTH - left, "since")],
         [line("median", "busy", medians, top)],
     )
 

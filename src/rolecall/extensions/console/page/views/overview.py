@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from rolecall.extensions.console.page.charts import WIDTH, Mark
-from rolecall.extensions.console.page.failures import Failures
+from rolecall.extensions.console.page.charts import WIDTH, ChartMark
+from rolecall.extensions.console.page.failures import FailureEntries
 from rolecall.extensions.console.page.kind_changes import newest_median
 from rolecall.extensions.console.page.rows import Counts
-from rolecall.extensions.console.page.trends import BusyRow, SeenTrends, Span
+from rolecall.extensions.console.page.trends import BusyRow, SeenTrends, TrendSpan
 from rolecall.extensions.console.page.views.rendering import Html, PageLayout, page, render
 from rolecall.extensions.console.page.views.trend_charts import (
     COLUMNS,
@@ -26,7 +26,7 @@ from rolecall.gvk import Gvk
 from rolecall.workqueue import Key
 
 MOST_RUNNING = 100
-_SPANS = ((Span.HOUR, "Last hour", "/"), (Span.DAY, "Last day", "/?span=day"))
+_SPANS = ((TrendSpan.HOUR, "Last hour", "/"), (TrendSpan.DAY, "Last day", "/?span=day"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class OverviewPage:
     counts: Counts
     replica: Replica
     trends: SeenTrends
-    failures: Failures = field(default_factory=Failures)
+    failures: FailureEntries = field(default_factory=FailureEntries)
     progress: Mapping[Key, RunProgress] = field(default_factory=dict)
 
 
@@ -110,7 +110,7 @@ def _overview_values(shown: OverviewPage) -> dict[str, Any]:
         "progress": shown.progress,
         "no_progress": RunProgress(0),
         "trends": trends,
-        "span_words": "hour" if trends.span is Span.HOUR else "day",
+        "span_words": "hour" if trends.span is TrendSpan.HOUR else "day",
         "span_links": [(name, link, span is trends.span) for span, name, link in _SPANS],
         "renewed_at": here + ("&" if "?" in here else "?") + "fragment=1",
         "charts": trend_charts(trends),
@@ -134,11 +134,11 @@ def _kind_rows(shown: OverviewPage) -> list[_KindRow]:
     return rows
 
 
-def _shares(rows: Sequence[BusyRow], *, by_time: bool) -> list[tuple[BusyRow, list[Mark]]]:
+def _shares(rows: Sequence[BusyRow], *, by_time: bool) -> list[tuple[BusyRow, list[ChartMark]]]:
     """Each with a bar: its part of what the largest has."""
     sizes = [each.total_s if by_time else float(each.times) for each in rows]
     most = max(sizes, default=0.0) or 1.0
     return [
-        (each, [Mark(0, max(2.0, WIDTH * size / most), "busy" if by_time else "rests")])
+        (each, [ChartMark(0, max(2.0, WIDTH * size / most), "busy" if by_time else "rests")])
         for each, size in zip(rows, sizes, strict=True)
     ]

@@ -18,7 +18,7 @@ from rolecall.cli import CR_STATES
 from rolecall.clock import time_text
 from rolecall.extensions.console.markup import environment, shortened
 from rolecall.extensions.console.page import places
-from rolecall.extensions.console.page.charts import Mark, seconds_text
+from rolecall.extensions.console.page.charts import ChartMark, seconds_text
 from rolecall.extensions.console.page.choosing import SAME_REASON
 from rolecall.extensions.console.page.rows import CrRow
 from rolecall.history import KeptRun
@@ -98,7 +98,7 @@ def _what_it_did(run: KeptRun) -> str:
     return shortened(said, 500) or f"{len(run.changed_tasks)} changed"
 
 
-def _drawn(mark: Mark) -> Markup:
+def _drawn(mark: ChartMark) -> Markup:
     """A mark as SVG; here and not in a template, since a page has thousands."""
     title = f"<title>{ENVIRONMENT.filters['value'](mark.title[:500])}</title>" if mark.title else ""
     return Markup(  # noqa: S704 - of our making

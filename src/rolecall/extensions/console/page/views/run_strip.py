@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from rolecall.extensions.console.page import places
-from rolecall.extensions.console.page.charts import HEIGHT, WIDTH, Mark
+from rolecall.extensions.console.page.charts import HEIGHT, WIDTH, ChartMark
 from rolecall.history import KeptRun
 from rolecall.workqueue import Key
 
@@ -22,7 +22,7 @@ _LONGEST_TEXT = 100
 
 @dataclass(frozen=True, slots=True)
 class RunStrip:
-    marks: Sequence[Mark] = ()
+    marks: Sequence[ChartMark] = ()
     summary: str = ""
     top: str = ""
 
@@ -42,7 +42,9 @@ def run_strip(
         title = _title(run, seconds, now, may_read_log=may_read_log)
         kind = _COLOURS.get(run.outcome, "rests")
         link = places.of_run(key, run.run)
-        marks.append(Mark(step * number, step * 0.82, kind, title, HEIGHT - height, height, link))
+        marks.append(
+            ChartMark(step * number, step * 0.82, kind, title, HEIGHT - height, height, link)
+        )
     counts = Counter(run.outcome[:_LONGEST_TEXT] for run in runs).most_common()
     words = ", ".join(f"{count} {outcome}" for outcome, count in counts)
     all_runs = f"{len(runs)} runs" if len(runs) > 1 else "1 run"

@@ -10,8 +10,8 @@ from rolecall.extensions.console.page.charts import (
     HEIGHT,
     WIDTH,
     Chart,
-    Line,
-    Mark,
+    ChartLine,
+    ChartMark,
     bars,
     cells,
     line,
@@ -19,11 +19,11 @@ from rolecall.extensions.console.page.charts import (
     seconds_text,
 )
 from rolecall.extensions.console.page.kind_changes import starts_of, together
-from rolecall.extensions.console.page.trends import Interval, SeenTrends, Span
+from rolecall.extensions.console.page.trends import Interval, SeenTrends, TrendSpan
 
 _WORDS = {
-    Span.HOUR: ("a minute", "minutes"),
-    Span.DAY: ("a quarter of an hour", "quarters of an hour"),
+    TrendSpan.HOUR: ("a minute", "minutes"),
+    TrendSpan.DAY: ("a quarter of an hour", "quarters of an hour"),
 }
 _LEAST_SEEN = 0.25
 COLUMNS = ("Began", "Runs", "Failed", "Median", "95th percentile", "Longest wait")
@@ -33,8 +33,8 @@ COLUMNS = ("Began", "Runs", "Failed", "Median", "95th percentile", "Longest wait
 class HistoryStrip:
     """One cell for each interval; `bad`: those with a title."""
 
-    paths: Sequence[Line]
-    bad: Sequence[Mark]
+    paths: Sequence[ChartLine]
+    bad: Sequence[ChartMark]
     failing: int  # intervals
     total: int  # of which something is known
     unit: str
@@ -55,7 +55,7 @@ def history_strip(trends: SeenTrends, intervals: Sequence[Interval], crs: int) -
     for number in bad:
         title = _title(trends, intervals[number], starts[number])
         height = HEIGHT * max(_LEAST_SEEN, _failing_share(intervals[number], crs))
-        marks.append(Mark(step * number, step * 0.85, "bad", title, HEIGHT - height, height))
+        marks.append(ChartMark(step * number, step * 0.85, "bad", title, HEIGHT - height, height))
     return HistoryStrip(
         [cells("none", states), cells("good", ["good" if each.runs else "" for each in intervals])],
         marks,

@@ -10,7 +10,7 @@ from typing import Any
 from tests.unit.extensions.console.control.engine import SITE, key
 
 from rolecall.extending import EndedTurn
-from rolecall.extensions.console.page.trends import SeenTrends, Span, Trends
+from rolecall.extensions.console.page.trends import SeenTrends, Trends, TrendSpan
 from rolecall.gvk import Gvk
 from rolecall.reconcile import FollowedRun, Outcome
 from rolecall.reconcile.ports import TurnTrail
@@ -94,16 +94,16 @@ class Watched:
 
     def seen(
         self,
-        span: Span = Span.HOUR,
+        span: TrendSpan = TrendSpan.HOUR,
         places: Sequence[tuple[Gvk, str]] = (SHOP,),
         with_log: Sequence[tuple[Gvk, str]] | None = None,
     ) -> SeenTrends:
         return self.trends.seen(places, places if with_log is None else with_log, span)
 
-    def runs(self, span: Span = Span.HOUR) -> list[int]:
+    def runs(self, span: TrendSpan = TrendSpan.HOUR) -> list[int]:
         return [each.runs for each in self.seen(span).all]
 
-    def failing(self, span: Span = Span.HOUR) -> list[int]:
+    def failing(self, span: TrendSpan = TrendSpan.HOUR) -> list[int]:
         return [each.failing for each in self.seen(span).all]
 
 

@@ -17,7 +17,7 @@ from tests.unit.extensions.console.page.trends.ended import (
     site,
 )
 
-from rolecall.extensions.console.page.trends import Span, Trends, trends
+from rolecall.extensions.console.page.trends import Trends, TrendSpan, trends
 from rolecall.extensions.console.page.trends.packed import CODES, duration_code, wait_code
 
 
@@ -57,7 +57,7 @@ def test_storm_of_ten_thousand_crs_in_a_hundred_namespaces_takes_four_megabytes(
         watched.minutes_pass(1)
     places = [(SITE, f"ns{each}") for each in range(100)]
     failing = watched.seen(places=places).all[-1].failing
-    watched.seen(Span.DAY, places=places)
+    watched.seen(TrendSpan.DAY, places=places)
     gc.collect()
     used = tracemalloc.get_traced_memory()[0] - before
     tracemalloc.stop()
@@ -70,13 +70,13 @@ def test_a_thousand_places_are_seen_within_twenty_milliseconds() -> None:
     _fill(watched.trends, namespaces=1000, lengths=2)
     places = [(SITE, f"ns{each}") for each in range(1000)]
     watched.ends(*(ended(site("a", namespace)) for _, namespace in places))
-    watched.seen(Span.DAY, places)
+    watched.seen(TrendSpan.DAY, places)
     watched.ends(ended(site("a", "ns1")))
     took = []
     for _ in range(5):
         watched.ends(ended(site("a", "ns1")))
         began = time.thread_time()
-        watched.seen(Span.DAY, places)
+        watched.seen(TrendSpan.DAY, places)
         took.append(time.thread_time() - began)
     assert min(took) < 0.02
 
@@ -91,7 +91,7 @@ def test_oldest_intervals_go_first_and_since_says_so(monkeypatch: pytest.MonkeyP
     kept = [each.runs for each in seen.all if each.runs]
     assert kept == [50] * 10
     assert (seen.since - NOON).total_seconds() == 20 * 60
-    assert watched.seen(Span.DAY).since == NOON
+    assert watched.seen(TrendSpan.DAY).since == NOON
 
 
 def test_places_of_which_nothing_is_kept_are_forgotten_and_their_numbers_used_again() -> None:
@@ -103,16 +103,16 @@ def test_places_of_which_nothing_is_kept_are_forgotten_and_their_numbers_used_ag
     watched.minutes_pass(30)
     assert watched.trends.places() == {(SITE, "shop")}
     assert len(watched.trends._places.kind_of) == 200
-    assert sum(watched.runs(Span.DAY)) == 1
-    assert sum(each.runs for each in watched.seen(Span.DAY, [(SITE, "ns4-3")]).all) == 0
+    assert sum(watched.runs(TrendSpan.DAY)) == 1
+    assert sum(each.runs for each in watched.seen(TrendSpan.DAY, [(SITE, "ns4-3")]).all) == 0
 
 
 def test_engine_that_slept_for_days_shows_nothing_of_before() -> None:
     watched = Watched()
     watched.ends(ended(site("a")), ended(site("b"), "failed"))
     watched.minutes_pass(60 * 24 * 30)
-    assert watched.runs(Span.DAY) == [0] * 96
-    assert set(watched.failing(Span.DAY)) == {1}
+    assert watched.runs(TrendSpan.DAY) == [0] * 96
+    assert set(watched.failing(TrendSpan.DAY)) == {1}
 
 
 def test_answers_are_kept_for_few_kinds_of_readers() -> None:

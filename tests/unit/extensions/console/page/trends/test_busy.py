@@ -8,7 +8,7 @@ import pytest
 from tests.unit.extensions.console.control.engine import SITE
 from tests.unit.extensions.console.page.trends.ended import Watched, ended, record, site
 
-from rolecall.extensions.console.page.trends import BusyRow, Span
+from rolecall.extensions.console.page.trends import BusyRow, TrendSpan
 from rolecall.extensions.console.page.trends.busy import BusyTotals
 
 MINE, THEIRS = (SITE, "mine"), (SITE, "theirs")
@@ -32,7 +32,7 @@ def watched() -> Watched:
 
 
 def test_tasks_add_up_and_the_one_that_took_most_time_is_first(watched: Watched) -> None:
-    for span in Span:
+    for span in TrendSpan:
         seen = watched.seen(span, [MINE])
         assert seen.slowest == [
             BusyRow(SITE, "build 1", "roles/web/tasks/main.yml:1", 2, 5.0, 4.0),
@@ -41,27 +41,27 @@ def test_tasks_add_up_and_the_one_that_took_most_time_is_first(watched: Watched)
 
 
 def test_causes_add_up_and_numbers_in_them_make_no_difference(watched: Watched) -> None:
-    causes = watched.seen(Span.HOUR, [MINE]).noisiest
+    causes = watched.seen(TrendSpan.HOUR, [MINE]).noisiest
     rows = [(each.name, each.times, each.total_s) for each in causes]
     assert rows == [("retry", 2, 8.0), ("edit", 1, 1.0)]
 
 
 def test_reader_sees_nothing_of_places_that_he_may_not_list(watched: Watched) -> None:
-    seen = watched.seen(Span.HOUR, [MINE])
+    seen = watched.seen(TrendSpan.HOUR, [MINE])
     assert (seen.all[-1].runs, "secret" in repr(seen)) == (3, False)
-    nothing = watched.seen(Span.HOUR, [])
+    nothing = watched.seen(TrendSpan.HOUR, [])
     assert (sum(each.runs for each in nothing.all), nothing.by_kind, nothing.slowest) == (0, {}, [])
 
 
 def test_reader_without_the_right_to_the_log_sees_neither_tasks_nor_causes(
     watched: Watched,
 ) -> None:
-    some = watched.seen(Span.HOUR, [MINE, THEIRS], [MINE])
+    some = watched.seen(TrendSpan.HOUR, [MINE, THEIRS], [MINE])
     assert some.all[-1].runs == 4
     assert some.may_read_log and "secret" not in repr(some)
-    none = watched.seen(Span.HOUR, [MINE, THEIRS], [])
+    none = watched.seen(TrendSpan.HOUR, [MINE, THEIRS], [])
     assert (none.slowest, none.noisiest, none.may_read_log) == ([], [], False)
-    more_logs_than_places = watched.seen(Span.HOUR, [MINE], [MINE, THEIRS])
+    more_logs_than_places = watched.seen(TrendSpan.HOUR, [MINE], [MINE, THEIRS])
     assert "secret" not in repr(more_logs_than_places)
 
 
@@ -75,18 +75,18 @@ def test_task_in_which_a_run_ended_took_until_then() -> None:
 
 def test_tasks_and_causes_are_forgotten_after_an_hour(watched: Watched) -> None:
     watched.minutes_pass(59)
-    assert len(watched.seen(Span.HOUR, [MINE]).slowest) == 2
+    assert len(watched.seen(TrendSpan.HOUR, [MINE]).slowest) == 2
     watched.minutes_pass(6)
-    seen = watched.seen(Span.DAY, [MINE])
+    seen = watched.seen(TrendSpan.DAY, [MINE])
     assert (seen.slowest, seen.noisiest) == ([], [])
 
 
 def test_same_answer_is_given_until_something_changes(watched: Watched) -> None:
-    first = watched.seen(Span.HOUR, [MINE])
-    assert watched.seen(Span.HOUR, [MINE]) is first
-    assert watched.seen(Span.HOUR, [MINE, THEIRS], [MINE]) is not first
+    first = watched.seen(TrendSpan.HOUR, [MINE])
+    assert watched.seen(TrendSpan.HOUR, [MINE]) is first
+    assert watched.seen(TrendSpan.HOUR, [MINE, THEIRS], [MINE]) is not first
     watched.ends(ended(site("a", "mine")))
-    assert watched.seen(Span.HOUR, [MINE]).all[-1].runs == 4
+    assert watched.seen(TrendSpan.HOUR, [MINE]).all[-1].runs == 4
 
 
 def test_number_of_tasks_is_bounded_and_those_that_took_least_go() -> None:

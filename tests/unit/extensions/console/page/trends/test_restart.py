@@ -20,7 +20,7 @@ from tests.unit.extensions.console.page.trends.ended import (
 )
 
 from rolecall.extensions.console.page.ports import PagePorts
-from rolecall.extensions.console.page.trends import Span, TrendsUpkeep, upkeep
+from rolecall.extensions.console.page.trends import TrendSpan, TrendsUpkeep, upkeep
 from rolecall.gvk import Gvk
 from rolecall.history import KeptRun, Process, kept_cr, this_process, write_run
 from rolecall.record import RecordedTask, RunRecord, write_record
@@ -87,7 +87,7 @@ async def test_kept_runs_are_counted_when_they_ended(restarted: Restarted) -> No
     restarted.kept("c", 60 * 25)
     assert restarted.seen().is_reading and not any(restarted.runs())
     await restarted.looks()
-    hour, day = restarted.seen(), restarted.seen(Span.DAY)
+    hour, day = restarted.seen(), restarted.seen(TrendSpan.DAY)
     assert not hour.is_reading
     assert [(each.runs, each.failed) for each in hour.all if each.runs] == [(2, 1)]
     assert hour.all[28].runs == 2
@@ -101,7 +101,7 @@ async def test_runs_of_this_engine_are_not_counted_twice(restarted: Restarted) -
     restarted.ends(ended(site("a")))
     restarted.left(site("a"), restarted.clock.now(), "succeeded")
     await restarted.looks()
-    assert sum(restarted.runs()) == sum(restarted.runs(Span.DAY)) == 2
+    assert sum(restarted.runs()) == sum(restarted.runs(TrendSpan.DAY)) == 2
 
 
 async def test_cr_that_failed_before_fails_until_its_next_run(restarted: Restarted) -> None:
@@ -171,11 +171,11 @@ async def test_odd_files_are_no_obstacle(restarted: Restarted) -> None:
 
 
 async def test_since_is_where_kept_runs_begin(restarted: Restarted) -> None:
-    assert restarted.seen(Span.DAY).since == NOON
+    assert restarted.seen(TrendSpan.DAY).since == NOON
     restarted.kept("new", 100, cause="creation")
     await restarted.looks()
     restarted.minutes_pass(1)
-    assert restarted.seen(Span.DAY).since == NOON - timedelta(hours=23, minutes=45)
+    assert restarted.seen(TrendSpan.DAY).since == NOON - timedelta(hours=23, minutes=45)
 
 
 async def test_since_is_the_oldest_run_of_a_cr_whose_first_runs_are_not_kept(
@@ -187,8 +187,8 @@ async def test_since_is_the_oldest_run_of_a_cr_whose_first_runs_are_not_kept(
     restarted.kept("b", 70.0, cause="creation", key=elsewhere)
     await restarted.looks()
     ago = timedelta(minutes=100)
-    assert restarted.seen(Span.DAY).since == NOON - ago
-    of_other = restarted.seen(Span.DAY, [(SITE, "elsewhere")]).since
+    assert restarted.seen(TrendSpan.DAY).since == NOON - ago
+    of_other = restarted.seen(TrendSpan.DAY, [(SITE, "elsewhere")]).since
     assert of_other < NOON - timedelta(hours=23), "another place says nothing of this one"
 
 

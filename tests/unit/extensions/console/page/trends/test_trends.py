@@ -16,7 +16,7 @@ from tests.unit.extensions.console.page.trends.ended import (
     site,
 )
 
-from rolecall.extensions.console.page.trends import Interval, Span
+from rolecall.extensions.console.page.trends import Interval, TrendSpan
 from rolecall.gvk import Gvk
 from rolecall.workqueue import Key
 
@@ -33,24 +33,24 @@ def test_run_is_counted_in_the_minute_and_the_quarter_in_which_it_ended(watched:
     watched.minutes_pass(2)
     watched.ends(ended(site("a")))
     assert watched.runs() == [0] * 57 + [2, 0, 1]
-    assert watched.runs(Span.DAY) == [0] * 95 + [3]
+    assert watched.runs(TrendSpan.DAY) == [0] * 95 + [3]
     assert [each.failed for each in watched.seen().all][-3:] == [1, 0, 0]
     watched.minutes_pass(13)
-    assert watched.runs(Span.DAY) == [0] * 94 + [3, 0]
+    assert watched.runs(TrendSpan.DAY) == [0] * 94 + [3, 0]
     watched.minutes_pass(60 * 24)
-    assert not any(watched.runs()) and not any(watched.runs(Span.DAY))
+    assert not any(watched.runs()) and not any(watched.runs(TrendSpan.DAY))
 
 
 def test_intervals_begin_as_on_the_wall_and_the_last_one_is_not_over(watched: Watched) -> None:
     watched.minutes_pass(3.5)
     assert watched.seen().ended == NOON + timedelta(minutes=4)
-    assert watched.seen(Span.DAY).ended == NOON + timedelta(minutes=15)
+    assert watched.seen(TrendSpan.DAY).ended == NOON + timedelta(minutes=15)
 
 
 def test_nothing_is_known_of_before_the_engine_and_of_before_the_span(watched: Watched) -> None:
     assert watched.seen().since == NOON
     watched.minutes_pass(90)
-    assert watched.seen(Span.DAY).since == NOON
+    assert watched.seen(TrendSpan.DAY).since == NOON
     assert watched.seen().since == NOON + timedelta(minutes=31)
 
 
@@ -88,12 +88,12 @@ def test_cr_fails_in_each_interval_until_a_run_succeeds(watched: Watched) -> Non
     assert watched.failing()[-1] == 2
     watched.minutes_pass(20)
     assert watched.failing() == [0] * 39 + [2] * 21
-    assert watched.failing(Span.DAY)[-3:] == [0, 2, 2]
+    assert watched.failing(TrendSpan.DAY)[-3:] == [0, 2, 2]
     watched.ends(ended(site("a")))
     assert watched.failing()[-1] == 2, "at its begin"
     watched.minutes_pass(40)
     assert watched.failing()[-40:] == [1] * 40
-    assert watched.failing(Span.DAY)[-5:] == [2, 2, 1, 1, 1]
+    assert watched.failing(TrendSpan.DAY)[-5:] == [2, 2, 1, 1, 1]
 
 
 def test_cancelled_run_has_not_failed_and_has_no_duration(watched: Watched) -> None:
