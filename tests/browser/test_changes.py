@@ -72,7 +72,7 @@ def test_run_is_followed_from_its_first_task_to_its_end(
     town.wait_for("harbour", "Failure")
     page.goto(page.url.partition("/runs/")[0])
     page.locator("#runs tbody th a").first.click()
-    page.get_by_role("link", name="check the till").click()
+    page.locator("#tasks tbody").get_by_role("link", name="check the till").click()
     expect(page.locator("tr.opened")).to_contain_text("the till is empty")
     third = reader.picture("live-3-fails")
     beside(page, [first, second, third], "live-run")

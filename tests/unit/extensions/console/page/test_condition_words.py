@@ -125,7 +125,7 @@ def test_drift_names_each_field_that_differs() -> None:
 def test_drift_in_other_words_is_shown_as_it_is(message: Any) -> None:
     found = drift_in([None, condition("Drifted", "False", message=message)])
     assert found is not None and not found.paths
-    assert found.words == (str(message) if message else "Nothing is written about it")
+    assert found.words == (str(message) if message else "A run would change nothing")
 
 
 def test_object_that_is_not_observed_has_no_drift() -> None:

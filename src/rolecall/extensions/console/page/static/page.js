@@ -137,6 +137,7 @@ class Rows {
     rows.forEach((row, index) => row.setAttribute("aria-rowindex", String(this.start + index + 2)));
     this.above.rows[0].style.height = `${this.start * this.height}px`;
     this.below.rows[0].style.height = `${Math.max(0, this.total - this.start - count) * this.height}px`;
+    this.table.dataset.total = this.total;
     this.table.setAttribute("aria-rowcount", String(this.total + 1));
     this.table.tHead.rows[0].setAttribute("aria-rowindex", "1");
   }
