@@ -96,7 +96,7 @@ class Reader:
         await self._get("object", path)
 
     async def _run(self, dice: random.Random) -> None:
-        path = f"{_path_of(self.keys[0])}/runs/{LONG_RUN}"
+        path = f"{_path_of(self.keys[-1])}/runs/{LONG_RUN}"
         self._here = "", ""
         await self._get("run of 5,000 tasks", path)
         start = dice.randrange(4900)
