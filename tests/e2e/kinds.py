@@ -44,14 +44,13 @@ def condition(cr: Json, name: str) -> Json:
     return next((one for one in conditions if one["type"] == name), {})
 
 
-async def pause(api: Client, gvk: Gvk, namespace: str, name: str, *, timeout_s: float) -> None:
+async def pause(api: Client, gvk: Gvk, namespace: str, name: str) -> None:
     """Pause a CR and wait until the engine knows: an event before that still starts a run."""
     patch = {"metadata": {"annotations": {PAUSED_ANNOTATION: "true"}}}
     await api.merge_patch(gvk, namespace, name, patch)
     await eventually_async(
         lambda: api.get(gvk, namespace, name),
         lambda found: condition(found, "Paused").get("status") == "True",
-        timeout_s=timeout_s,
     )
 
 

@@ -15,7 +15,7 @@ from rolecall.webhooks import AdmissionKeys
 from rolecall_dev.admission_rules import policies_of, with_rules
 from rolecall_dev.localcluster import Cluster
 from tests.e2e.crates import CRATE, Person, crate, crd
-from tests.fixtures.crds import install
+from tests.fixtures.crds import create_kind
 from tests.fixtures.eventually import eventually_async
 
 WATCHES = """
@@ -53,7 +53,7 @@ async def test_rules_deny_and_let_through_without_an_engine(
     api: Client, namespace: str, tmp_path: Path
 ) -> None:
     made = definition, *policies = written(tmp_path)
-    await install(api, definition)
+    await create_kind(api, definition)
     for document in policies:
         await api.create(Gvk.parse(document["apiVersion"], document["kind"]), document)
     jane = Person(api, namespace)

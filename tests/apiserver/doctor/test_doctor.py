@@ -14,6 +14,7 @@ import pytest
 from rolecall.json_object import Json
 from rolecall_dev.localcluster import Cluster
 from tests.fixtures.cluster import ServiceAccountKubeconfig
+from tests.fixtures.eventually import TIMEOUT_S
 
 GROUP = "doctor.rolecall.dev"
 ROLE = """\
@@ -72,7 +73,7 @@ def doctor(project: Path, kubeconfig: Path, *words: str, **variables: str) -> tu
         capture_output=True,
         text=True,
         check=False,
-        timeout=240,
+        timeout=TIMEOUT_S,
     )
     assert "Traceback" not in ended.stderr, ended.stderr
     seen: dict[str, list[Json]] = {}

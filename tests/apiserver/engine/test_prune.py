@@ -10,7 +10,6 @@ from rolecall_dev.localcluster import Cluster
 from tests.apiserver.engine.conftest import StartEngine
 from tests.apiserver.engine.reading import at_rest
 from tests.apiserver.engine.shelves import SHELVES, chart, creates
-from tests.e2e.engine import PATIENCE_S
 from tests.e2e.kinds import CONFIG_MAP, pause
 from tests.e2e.wanted_kinds import (
     CLAIM,
@@ -179,7 +178,7 @@ async def test_object_that_another_client_took_over_or_made_anew_stays(
     taken = {"metadata": {"ownerReferences": None}}
     await api.merge_patch(CONFIG_MAP, namespace, "x-a", taken)
     owned = (await api.get(CONFIG_MAP, namespace, "x-b"))["metadata"]["ownerReferences"]
-    await pause(api, SHELF, namespace, "x", timeout_s=PATIENCE_S)
+    await pause(api, SHELF, namespace, "x")
     await api.delete(CONFIG_MAP, namespace, "x-b")
     metadata = {"name": "x-b", "namespace": namespace, "ownerReferences": owned}
     body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}

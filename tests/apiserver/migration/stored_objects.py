@@ -16,7 +16,7 @@ from typing import Any
 from rolecall.gvk import Gvk
 from rolecall.kube import Client
 from rolecall_dev.localcluster import Cluster
-from tests.fixtures.crds import ANYTHING, CRD, install
+from tests.fixtures.crds import ANYTHING, CRD, create_kind
 
 KIND = "Book"
 
@@ -84,7 +84,7 @@ class TwoVersions:
 async def two_versions(client: Client, cluster: Cluster) -> AsyncIterator[TwoVersions]:
     kind = TwoVersions(client, cluster, f"m{secrets.token_hex(3)}.example.com")
     names = {"kind": KIND, "listKind": f"{KIND}List", "plural": "books", "singular": "book"}
-    await install(
+    await create_kind(
         client,
         {
             "apiVersion": CRD.api_version,

@@ -21,9 +21,9 @@ from rolecall.record import touched_by
 from rolecall_dev.localcluster import Cluster
 from tests.apiserver.proxy.conftest import Run, RunningProxy
 from tests.e2e.engine import ROOT
+from tests.fixtures.crds import CRD, crd_for, create_kind
 from tests.fixtures.eventually import eventually_async
 
-CRD = Gvk("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
 API_SERVICE = Gvk("apiregistration.k8s.io", "v1", "APIService")
 # As `k8s_info` does it: with the discoverer of its collection, and a missing kind for an empty answer.
 _INFO = """
@@ -47,15 +47,8 @@ class Widgets:
         self._api, self.group = api, group
 
     async def begin(self) -> None:
-        version = {"name": "v1", "served": True, "storage": True}
-        version["schema"] = {"openAPIV3Schema": {"type": "object"}}
-        names = {"plural": "widgets", "singular": "widget", "kind": "Widget"}
-        body: Json = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition"}
-        body["metadata"] = {"name": f"widgets.{self.group}"}
-        body["spec"] = {"group": self.group, "scope": "Namespaced", "names": names}
-        body["spec"]["versions"] = [version]
-        await self._api.create(CRD, body)
-        await eventually_async(self._served)
+        widget = Gvk(self.group, "v1", "Widget")
+        await create_kind(self._api, crd_for(widget, has_status=False))
 
     async def go_down(self) -> None:
         with contextlib.suppress(NotFoundError):
@@ -72,13 +65,6 @@ class Widgets:
         try:
             await self._api.create(API_SERVICE, body)
         except ClusterError:  # that of the CRD is still there
-            return False
-        return True
-
-    async def _served(self) -> bool:
-        try:
-            await self._api.read_path(f"/apis/{self.group}/v1/widgets")
-        except ClusterError:
             return False
         return True
 

@@ -15,7 +15,7 @@ from rolecall.kube import Client, Credentials, NotFoundError
 from rolecall.reactor import DependentInformers, OwnWrites, Reactor
 from rolecall.settings import ReactorSettings
 from rolecall.watches import Watch
-from tests.fixtures.crds import CRD, crd_for, install
+from tests.fixtures.crds import CRD, crd_for, create_kind
 from tests.fixtures.eventually import eventually_async
 from tests.unit.reactor.objects import Keys, Roll, watch
 
@@ -45,7 +45,7 @@ async def kind_of(
     """A custom kind that is served while the context lasts."""
     gvk = Gvk(group or new_group(), "v1", kind)
     crd = crd_for(gvk, **form)
-    await install(client, crd)
+    await create_kind(client, crd)
     try:
         yield gvk
     finally:

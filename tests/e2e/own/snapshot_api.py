@@ -9,7 +9,7 @@ from rolecall.gvk import Gvk
 from rolecall.kube import Client
 from tests.e2e.kinds import is_gone
 from tests.e2e.own.world import wait
-from tests.fixtures.crds import CRD, crd_for, install
+from tests.fixtures.crds import CRD, crd_for, create_kind
 
 SNAPSHOT = Gvk("snapshot.storage.k8s.io", "v1", "VolumeSnapshot")
 
@@ -24,8 +24,8 @@ async def snapshots_served(api: Client) -> AsyncIterator[None]:
     async def is_removed() -> bool:
         return await is_gone(api, CRD, "", name)
 
+    await create_kind(api, crd)
     try:
-        await install(api, crd)
         yield
     finally:
         await api.delete(CRD, "", name)

@@ -9,7 +9,6 @@ import pytest
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import Client, UnprocessableError
-from tests.e2e.engine import PATIENCE_S
 from tests.e2e.kinds import is_gone, pause
 from tests.e2e.own.cases import CLAIM, POD
 from tests.e2e.own.snapshot_api import SNAPSHOT, snapshots_served
@@ -97,7 +96,7 @@ async def test_pod_that_a_webhook_changed_is_left_alone(api: Client, namespace: 
     await create(api, [make(MACHINE, namespace, "m", {"image": IMAGE})])
     await wait_reason(api, MACHINE, namespace, "m", "PodReady")
     made = await api.get(POD, namespace, "m")
-    await pause(api, MACHINE, namespace, "m", timeout_s=PATIENCE_S)
+    await pause(api, MACHINE, namespace, "m")
     await api.delete(POD, namespace, "m")
 
     async def is_removed() -> bool:
@@ -202,7 +201,7 @@ async def test_operation_whose_last_run_was_cut_off_says_again_how_it_ended(
     cut_off = {"reason": "RunSucceeded", "message": "the last run succeeded"}
     rows = [{**row, **cut_off} if row["type"] == "Ready" else row for row in rows]
     lost = {"status": {"conditions": rows}}
-    await pause(api, OPERATION, namespace, "o", timeout_s=PATIENCE_S)
+    await pause(api, OPERATION, namespace, "o")
     await api.merge_patch(OPERATION, namespace, "o", lost, subresource="status")
     # A run, as the retry is one.
     await resume(api, OPERATION, namespace, "o")
