@@ -13,6 +13,7 @@ from rolecall.kube import Client, Credentials
 from rolecall.reactor import DependentInformers, NewestCrs, Reactor
 from rolecall.reconcile import RunDefaults
 from rolecall.settings import ReactorSettings
+from rolecall.workqueue import Queue
 from rolecall_dev.localcluster import Cluster
 from tests.apiserver.reconcile.crds import STORY
 from tests.fixtures.eventually import eventually_async
@@ -27,17 +28,20 @@ class Loop:
     """What is at work, and what its client asked for about the kind."""
 
     setting: Setting
+    queue: Queue
     dependents: DependentInformers
     shop: Shop  # another client's
     calls: list[str]
 
     async def until_done(self, name: str = "a") -> list[str]:
-        """Wait until the newest generation had its run; the calls that it took."""
+        """Wait until the newest generation had its turn; the calls that it took."""
 
         async def is_done() -> bool:
             cr = await self.shop.get(name)
             status = cr.get("status") or {}
-            return bool(status.get("observedGeneration") == cr["metadata"]["generation"])
+            is_seen = status.get("observedGeneration") == cr["metadata"]["generation"]
+            # A turn has its answer, and counts the call, after others can read what it wrote.
+            return is_seen and not self.queue.in_hand()
 
         await eventually_async(is_done)
         calls, self.calls[:] = list(self.calls), []
@@ -73,7 +77,7 @@ async def whole_loop(
         at_work = [asyncio.create_task(reactor.run()), asyncio.create_task(workers.run(2))]
         await eventually_async(lambda: reactor.is_synced)
         calls.clear()
-        yield Loop(setting, dependents, Shop(others, STORY, namespace), calls)
+        yield Loop(setting, queue, dependents, Shop(others, STORY, namespace), calls)
         await workers.drain(0.0)
         for task in at_work:
             task.cancel()
