@@ -40,6 +40,7 @@ from rolecall.kube.resource import Resource
 from rolecall.kube.reviews import ReviewApi, TokenUser, is_allowed, user_of
 from rolecall.kube.streams import WatchEvent, object_of
 from rolecall.kube.tls_errors import TlsError
+from rolecall.kube.token_clients import TokenClients
 from rolecall.kube.transport import Timeouts, named_object_in
 from rolecall.kube.unreachable import why_unreachable
 
@@ -68,6 +69,7 @@ __all__ = [
     "Target",
     "Timeouts",
     "TlsError",
+    "TokenClients",
     "TokenUser",
     "UnauthorizedError",
     "UnavailableError",

@@ -21,6 +21,7 @@ from rolecall.clock import Clock, SystemClock
 from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube.answers import read_named, read_object
+from rolecall.kube.connections import Connections, Fence
 from rolecall.kube.credentials import Credentials
 from rolecall.kube.discovery import Discovery
 from rolecall.kube.errors import GoneError, NoSuchKindError, NotFoundError, Target
@@ -28,7 +29,7 @@ from rolecall.kube.later import aiohttp
 from rolecall.kube.lists import Page, decode_page
 from rolecall.kube.resource import Resource
 from rolecall.kube.streams import WatchEvent, decode_events
-from rolecall.kube.transport import ApiCall, Fence, OnCall, Read, Timeouts, Transport
+from rolecall.kube.transport import ApiCall, OnCall, Read, Timeouts, Transport
 
 T = TypeVar("T")
 
@@ -51,11 +52,17 @@ class Client:
         timeouts: Timeouts | None = None,
         on_call: OnCall | None = None,
         fence: Fence | None = None,
+        connections: Connections | None = None,
     ) -> None:
         clock = clock or SystemClock()
         self.credentials = credentials
         self._transport = Transport(
-            credentials, clock=clock, timeouts=timeouts, on_call=on_call, fence=fence
+            credentials,
+            clock=clock,
+            timeouts=timeouts,
+            on_call=on_call,
+            fence=fence,
+            connections=connections,
         )
         self.discovery = Discovery(self.read_path, clock)
 

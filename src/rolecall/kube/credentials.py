@@ -46,6 +46,22 @@ class Access:
     login: Login = field(repr=False)  # what this was made from
 
 
+class _Tls:
+    """The TLS settings of logins that differ in their tokens at most, who then share connections."""
+
+    def __init__(self) -> None:
+        self._stamp: tuple[object, ...] | None = None
+        self._context: ssl.SSLContext | None = None
+
+    def of(self, login: Login) -> ssl.SSLContext | None:
+        """Made anew where a file of theirs changed; raises `CredentialsError`."""
+        stamp = _stamp_of(without_token(login), login.tls_files)
+        if stamp != self._stamp:
+            self._context = tls_of(login) if URL(login.server).scheme == "https" else None
+            self._stamp = stamp
+        return self._context
+
+
 class Credentials:
     """Logs in, and stays logged in."""
 
@@ -55,14 +71,14 @@ class Credentials:
         *,
         environ: Mapping[str, str],
         clock: Clock | None = None,
+        tls: _Tls | None = None,
     ) -> None:
         self._find_login = find_login
         self._environ = dict(environ)
         self._clock = clock or SystemClock()
         self._login = find_login()
-        # What `_access`, and the TLS inside of it, were made from.
-        self._stamp: tuple[object, ...] | None = None
-        self._tls_stamp: tuple[object, ...] | None = None
+        self._tls, self._tls_of_tokens = tls or _Tls(), _Tls()
+        self._stamp: tuple[object, ...] | None = None  # what `_access` was made from
         self._access: Access | None = None
         self._expires: datetime | None = None
         self._renewing = asyncio.Lock()
@@ -88,7 +104,8 @@ class Credentials:
         def find_login() -> Login:
             return as_bearer(self._find_login(), token)
 
-        return Credentials(find_login, environ=self._environ, clock=self._clock)
+        tls = self._tls_of_tokens  # never our own: it may have a certificate, which would be us
+        return Credentials(find_login, environ=self._environ, clock=self._clock, tls=tls)
 
     @property
     def server(self) -> URL:
@@ -145,14 +162,10 @@ class Credentials:
         if self._login.exec_plugin is not None:
             issued = await run_exec_plugin(self._login, self._environ)
         server = URL(self._login.server)
-        tls = self._access.tls if self._access is not None else None
-        # A new token alone keeps the TLS context, and with it the open connections.
-        tls_stamp = _stamp_of(without_token(issued.login), issued.login.tls_files)
-        if tls_stamp != self._tls_stamp:
-            tls = tls_of(issued.login) if server.scheme == "https" else None
+        tls = self._tls.of(issued.login)
         proxy = _proxy_of(self._login, server, self._environ)
         self._access = Access(server, headers_of(issued.login), tls, proxy, issued.login)
-        self._stamp, self._tls_stamp, self._expires = stamp, tls_stamp, issued.expires
+        self._stamp, self._expires = stamp, issued.expires
 
 
 def _find_login(environ: Mapping[str, str], home: Path) -> Login:

@@ -31,6 +31,7 @@ from rolecall.clock import Clock, SystemClock
 from rolecall.errors import ClusterError
 from rolecall.json_object import Json
 from rolecall.kube.answers import UNREADABLE, UnexpectedAnswerError, read_named
+from rolecall.kube.connections import Connections, Fence
 from rolecall.kube.credentials import Access, Credentials
 from rolecall.kube.errors import (
     BUSY_CODES,
@@ -42,7 +43,6 @@ from rolecall.kube.errors import (
 )
 from rolecall.kube.go_json import go_json
 from rolecall.kube.later import aiohttp
-from rolecall.kube.sockets import Sockets
 from rolecall.kube.tls_errors import (
     fault_of_own_certificate,
     lack_of_credentials,
@@ -56,12 +56,7 @@ _LONGEST_TYPE = 60
 # Keeps a load balancer from ending a connection on which nothing is said.
 _HEARTBEAT_S = 30.0
 _IDEMPOTENT = frozenset({"GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS"})
-# aiohttp would add these on its own; a proxy must pass what its client said and no more.
-_NOT_ADDED = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")
 
-# Asked before each attempt, and once more when there is a connection, right before the first byte is
-# sent: to connect may take seconds. Given method, target, headers and body; raises what stops it.
-Fence = Callable[[str, str, Mapping[str, str], object], None]
 OnCall = Callable[[str, str, int, float], None]
 T = TypeVar("T")
 # Makes something of an answer's body, or raises one of `answers.UNREADABLE`.
@@ -114,20 +109,20 @@ class Transport:
         timeouts: Timeouts | None = None,
         on_call: OnCall | None = None,
         fence: Fence | None = None,
+        connections: Connections | None = None,
     ) -> None:
         self.credentials = credentials
         self.timeouts = timeouts or Timeouts()
         self._clock = clock or SystemClock()
         self._on_call = on_call
         self._fence = fence
-        self._session: aiohttp.ClientSession | None = None
-        self._sockets = Sockets()
+        self._is_shared = connections is not None
+        self._connections = connections or Connections(fence)
 
     async def close(self) -> None:
-        session, self._session = self._session, None
-        if session is not None:
-            await session.close()
-            await self._sockets.wait_until_closed()
+        """Close what is not shared."""
+        if not self._is_shared:
+            await self._connections.close()
 
     async def send(self, call: ApiCall, read: Read[T]) -> T:
         """Send a call and return its answer as `read` has it; raises `ClusterError`s by meaning.
@@ -202,7 +197,7 @@ class Transport:
         """Open a WebSocket; aiohttp's own errors come out unchanged."""
         access = await self.credentials.current()
         base = access.server.raw_path.rstrip("/")
-        opening = self._opened_session().ws_connect(
+        opening = self._connections.session().ws_connect(
             URL(f"{access.server.origin()}{base}{target}", encoded=True),
             protocols=protocols,
             headers={"User-Agent": "rolecall", **access.headers},
@@ -277,7 +272,7 @@ class Transport:
         sent = CIMultiDict({"User-Agent": "rolecall"})
         sent.update(headers)
         sent.update(access.headers)
-        return self._opened_session().request(
+        return self._connections.session().request(
             method,
             URL(f"{access.server.origin()}{base}{target}", encoded=True),
             headers=sent,
@@ -302,32 +297,6 @@ class Transport:
             if tls_error is None:
                 raise
             raise tls_error from failure
-
-    def _opened_session(self) -> aiohttp.ClientSession:
-        if self._session is None:
-            self._session = aiohttp.ClientSession(
-                # Watches and followed logs hold a connection each: any limit would starve calls.
-                connector=aiohttp.TCPConnector(
-                    limit=0, keepalive_timeout=30, socket_factory=self._sockets.make
-                ),
-                trace_configs=[] if self._fence is None else [_asking(self._fence)],
-                auto_decompress=False,
-                skip_auto_headers=_NOT_ADDED,
-                cookie_jar=aiohttp.DummyCookieJar(),
-                trust_env=False,  # would let a .netrc replace our Authorization
-            )
-        return self._session
-
-
-def _asking(fence: Fence) -> aiohttp.TraceConfig:
-    """Asks when all is ready to be sent, the headers first; what it raises closes the connection."""
-
-    async def ask(_session: object, context: Any, _sent: object) -> None:
-        fence(*context.trace_request_ctx)
-
-    config = aiohttp.TraceConfig()
-    config.on_request_headers_sent.append(ask)
-    return config
 
 
 def _target_of(call: ApiCall) -> str:

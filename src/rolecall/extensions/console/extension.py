@@ -20,7 +20,7 @@ from rolecall.extending import (
 )
 from rolecall.extensions.console.control import served_control
 from rolecall.extensions.console.flags import PageFlags
-from rolecall.kube import Client
+from rolecall.kube import TokenClients
 from rolecall.listening import Address, is_loopback, parse_address, served, tls_for_server
 from rolecall.log_fields import log_fields
 from rolecall.record import RequestsSoFar
@@ -102,13 +102,13 @@ class ConsoleExtension(Extension):
             folder = flags.certificates
             tls = tls_for_server(now) if folder is None else tls_for_server(now, folder)
         token = secrets.token_urlsafe(24) if is_local else ""
-        credentials = engine.client.credentials
+        readers = TokenClients(engine.client, engine.clock)
         ports = PagePorts(
             engine=inspected,
             last_runs=engine.last_runs,
             root=engine.settings.runner.root,
             own=engine.client,
-            client_as=lambda token: Client(credentials.with_token(token), clock=engine.clock),
+            client_as=readers.of,
             plan=CrPlanner(engine),
             requests_so_far=lambda key: engine.findings_in_flight(RequestsSoFar).get(key),
         )
@@ -122,4 +122,7 @@ class ConsoleExtension(Extension):
             # Logs of a pod are read by others; there, `rolecall page` prints the token.
             shown = where if engine.settings.is_in_pod else entrance
             _logger.info("page to look at", extra=log_fields(address=shown))
-            yield entrance
+            try:
+                yield entrance
+            finally:
+                await readers.close()

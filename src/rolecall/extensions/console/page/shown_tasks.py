@@ -15,6 +15,7 @@ import contextlib
 import json
 import os
 import re
+import sys
 import threading
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator, Mapping
@@ -54,18 +55,16 @@ class ShownTask:
     name: str
     path: str  # `/…/tasks/main.yml:12`
     action: str
-    began: str
     outcome: str = ""  # empty: it runs, or the run ended in it
     seconds: float = 0.0
     hosts: int = 0
     items: int = 0
     message: str = ""  # of a failure
-    last_counter: int = 0
     uuid: str = ""
-    ends: list[int] = field(default_factory=list)  # counters of the events with its result
-    at: float | None = None  # `began`, in seconds; None: the event has no time
+    ends: tuple[int, ...] = ()  # counters of the events with its result, of the first hosts
+    at: float | None = None  # its beginning, in seconds; None: the event has no time
     ended_at: float | None = None
-    tries: list[float] = field(default_factory=list)  # when an attempt of `until` failed
+    tries: tuple[float, ...] = ()  # when an attempt of `until` failed
     polls: bool = False  # it was given `wait: true`
 
 
@@ -97,10 +96,6 @@ class ShownTasks:
                 self._take(number, _read(self.folder / "job_events" / name))
             return bool(self._left)
 
-    def after(self, counter: int) -> list[ShownTask]:
-        """Tasks that began or ended after it."""
-        return [task for task in self.tasks if task.last_counter > counter]
-
     def _take(self, number: int, event: Json) -> None:
         data = event.get("event_data")
         data = data if isinstance(data, dict) else {}
@@ -111,24 +106,19 @@ class ShownTasks:
                 return
             task = ShownTask(
                 number,
-                (_text(data.get("task")) or _text(data.get("name")))[:_LONGEST_NAME],
-                _place(self.folder, _text(data.get("task_path")))[:_LONGEST_NAME],
-                (_text(data.get("resolved_action")) or _text(data.get("task_action")))[
-                    :_LONGEST_NAME
-                ],
-                _text(event.get("created"))[:_LONGEST_NAME],
+                _kept(_text(data.get("task")) or _text(data.get("name"))),
+                _kept(_place(self.folder, _text(data.get("task_path")))),
+                _kept(_text(data.get("resolved_action")) or _text(data.get("task_action"))),
                 uuid=uuid,
-                last_counter=number,
                 at=_seconds(event.get("created")),
             )
             self.tasks.append(task)
             self._by_uuid[uuid] = task
         elif (known := self._by_uuid.get(uuid)) is not None:
-            known.last_counter = number
             if kind.startswith("runner_item_on_"):
                 known.items += 1
             elif kind == "runner_retry" and len(known.tries) < _MOST_TRIES:
-                known.tries += [at] if (at := _seconds(event.get("created"))) is not None else []
+                known.tries += (at,) if (at := _seconds(event.get("created"))) is not None else ()
             elif kind in _ENDS:
                 known.ended_at = _seconds(event.get("created"))
                 _end(known, number, _ENDS[kind], data)
@@ -159,6 +149,11 @@ class TaskEnd:
     stdout: str
 
 
+def _kept(text: str) -> str:
+    """Once for all tasks that have it: runs of one role, and tasks of one module, are alike."""
+    return sys.intern(text[:_LONGEST_NAME])
+
+
 def _place(artifacts: Path, path: str) -> str:
     """Empty for the play that the engine wrote for the run: it has no file that a user can open."""
     return "" if path.rpartition(":")[0].endswith(f"/project/{artifacts.name}") else path
@@ -166,7 +161,7 @@ def _place(artifacts: Path, path: str) -> str:
 
 def ends_of(task: ShownTask, folder: Path) -> Iterator[TaskEnd]:
     """Read what a task came to; in a thread."""
-    wanted, events = frozenset(task.ends[:_MOST_HOSTS]), folder / "job_events"
+    wanted, events = frozenset(task.ends), folder / "job_events"
     # One look at the names, of which none is kept: `glob` makes a list of all of them, for each end.
     for name in sorted(_names(events, wanted.__contains__), key=_counter):
         event = _read(events / name)
@@ -184,7 +179,7 @@ def ends_of(task: ShownTask, folder: Path) -> Iterator[TaskEnd]:
             _pretty(result),
             shortened(_text(event.get("stdout")), MOST_TEXT),
         )
-    if (more := len(task.ends) - _MOST_HOSTS) > 0:
+    if (more := task.hosts - _MOST_HOSTS) > 0:
         yield TaskEnd(f"and {more:,} hosts more", "", "", "", "")
 
 
@@ -216,7 +211,8 @@ def _end(task: ShownTask, number: int, outcome: str, data: Mapping[str, Any]) ->
     given = invocation.get("module_args") if isinstance(invocation, dict) else None
     task.polls = task.polls or (isinstance(given, dict) and given.get("wait") is True)
     task.hosts += 1
-    task.ends.append(number)
+    if len(task.ends) < _MOST_HOSTS:
+        task.ends += (number,)
 
 
 def _names(folder: Path, is_wanted: Callable[[int], bool]) -> Iterator[str]:

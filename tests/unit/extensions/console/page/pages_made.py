@@ -67,7 +67,7 @@ def run(text: str, outcome: str = "") -> KeptRun:
 def tasks(text: str) -> list[ShownTask]:
     outcomes = ("ok", "failed", "")
     return [
-        ShownTask(n, text, text, text, text, outcome, items=1, message=text, uuid=text)
+        ShownTask(n, text, text, text, outcome, items=1, message=text, uuid=text)
         for n, outcome in enumerate(outcomes)
     ]
 

@@ -126,7 +126,7 @@ def test_names_of_tasks_do_not_fill_the_memory(tmp_path: Path) -> None:
     tasks = ShownTasks(tmp_path)
     tasks.read()
     for task in tasks.tasks:
-        texts = (task.name, task.path, task.action, task.began, task.uuid)
+        texts = (task.name, task.path, task.action, task.uuid)
         assert max(map(len, texts)) <= 500
 
 

@@ -27,9 +27,7 @@ def run(seconds: float | None = 10.0, outcome: str = "succeeded") -> KeptRun:
 def task(number: int, began_s: float, took_s: float, outcome: str = "ok", **more: Any) -> ShownTask:
     """`began_s`: after the run, by the time of day."""
     at = NOON.timestamp() + began_s
-    made = ShownTask(
-        number, f"step {number}", "", "k8s", "", outcome, took_s, uuid=f"u{number}", at=at
-    )
+    made = ShownTask(number, f"step {number}", "", "k8s", outcome, took_s, uuid=f"u{number}", at=at)
     made.ended_at = at + took_s if outcome else None
     for name, value in more.items():
         setattr(made, name, value)
@@ -127,7 +125,7 @@ def test_run_in_flight_grows_with_the_time_and_shows_that_it_waits() -> None:
     tasks = [task(1, 1.0, 2.0), task(2, 4.0, 0, "")]
     timeline = timeline_of(run(None, "running"), tasks, None, now, since)
     assert spans(timeline) == [(1.0, 3.0), (4.0, 20.0)]
-    assert timeline.times[2].waits == [(15.0, 20.0)]
+    assert timeline.times[2].waits == ((15.0, 20.0),)
 
 
 def test_delay_between_attempts_is_a_wait() -> None:
@@ -152,7 +150,7 @@ def test_task_that_polls_waits_between_its_requests() -> None:
     polling = timeline_of(run(), [task(1, 1.0, 5.0, polls=True)], known, NOON)
     assert rounded(polling.times[1].waits) == [(2.3, 5.0)]
     busy = timeline_of(run(), [task(1, 1.0, 5.0)], known, NOON)
-    assert busy.times[1].waits == []
+    assert busy.times[1].waits == ()
 
 
 def test_strip_of_many_tasks_is_bounded_and_shows_the_one_that_failed() -> None:
