@@ -105,9 +105,9 @@ def times_of(
     return TaskTimes(
         began_s,
         ended_s,
-        reads,
-        writes,
-        _without(waited, _united([*reads, *writes])),
+        tuple(reads),  # at tuples of numbers the garbage collector does not look
+        tuple(writes),
+        tuple(_without(waited, _united([*reads, *writes]))),
         count,
         write_count,
     )

@@ -70,8 +70,8 @@ class FleetPages:
         chosen = await self._lookup.found(rows, without(query, "label"))
         if not query.label:
             return chosen
-        keys = [row.key for row in chosen.rows]
-        having: Container[Key] = await labelled(keys, query.label, asker.reader.client)
+        places = await asyncio.to_thread(chosen.places)
+        having: Container[Key] = await labelled(places, query.label, asker.reader.client)
         return await self._lookup.found(rows, query, having)
 
     async def _groups(
@@ -79,9 +79,9 @@ class FleetPages:
     ) -> Groups | None:
         values: Mapping[Key, str] = {}
         if label := label_of(group):
-            keys = [row.key for row in chosen.rows]
+            places = await asyncio.to_thread(chosen.places)
             selector = ",".join(filter(None, (query.label, label)))
-            values = await labelled(keys, selector, asker.reader.client, label)
+            values = await labelled(places, selector, asker.reader.client, label)
         found = await self._lookup.grouped(RowGrouping(chosen, query, group, values))
         return Groups(found)
 

@@ -48,7 +48,9 @@ MOST_TEXT = 200_000
 
 @dataclass(slots=True)
 class ShownTask:
-    """One task, as far as it has come."""
+    """One task, as far as it has come. Thousands are kept: tuples, since the garbage collector looks at
+    each list, and holds the event loop meanwhile.
+    """
 
     counter: int  # of its beginning
     name: str
@@ -62,10 +64,12 @@ class ShownTask:
     message: str = ""  # of a failure
     last_counter: int = 0
     uuid: str = ""
-    ends: list[int] = field(default_factory=list)  # counters of the events with its result
+    ends: tuple[
+        int, ...
+    ] = ()  # counters of the events with its result, of as many hosts as are shown
     at: float | None = None  # `began`, in seconds; None: the event has no time
     ended_at: float | None = None
-    tries: list[float] = field(default_factory=list)  # when an attempt of `until` failed
+    tries: tuple[float, ...] = ()  # when an attempt of `until` failed
     polls: bool = False  # it was given `wait: true`
 
 
@@ -128,7 +132,8 @@ class ShownTasks:
             if kind.startswith("runner_item_on_"):
                 known.items += 1
             elif kind == "runner_retry" and len(known.tries) < _MOST_TRIES:
-                known.tries += [at] if (at := _seconds(event.get("created"))) is not None else []
+                at = _seconds(event.get("created"))
+                known.tries += (at,) if at is not None else ()
             elif kind in _ENDS:
                 known.ended_at = _seconds(event.get("created"))
                 _end(known, number, _ENDS[kind], data)
@@ -166,7 +171,7 @@ def _place(artifacts: Path, path: str) -> str:
 
 def ends_of(task: ShownTask, folder: Path) -> Iterator[TaskEnd]:
     """Read what a task came to; in a thread."""
-    wanted, events = frozenset(task.ends[:_MOST_HOSTS]), folder / "job_events"
+    wanted, events = frozenset(task.ends), folder / "job_events"
     # One look at the names, of which none is kept: `glob` makes a list of all of them, for each end.
     for name in sorted(_names(events, wanted.__contains__), key=_counter):
         event = _read(events / name)
@@ -184,7 +189,7 @@ def ends_of(task: ShownTask, folder: Path) -> Iterator[TaskEnd]:
             _pretty(result),
             shortened(_text(event.get("stdout")), MOST_TEXT),
         )
-    if (more := len(task.ends) - _MOST_HOSTS) > 0:
+    if (more := task.hosts - _MOST_HOSTS) > 0:
         yield TaskEnd(f"and {more:,} hosts more", "", "", "", "")
 
 
@@ -216,7 +221,8 @@ def _end(task: ShownTask, number: int, outcome: str, data: Mapping[str, Any]) ->
     given = invocation.get("module_args") if isinstance(invocation, dict) else None
     task.polls = task.polls or (isinstance(given, dict) and given.get("wait") is True)
     task.hosts += 1
-    task.ends.append(number)
+    if task.hosts <= _MOST_HOSTS:
+        task.ends += (number,)
 
 
 def _names(folder: Path, is_wanted: Callable[[int], bool]) -> Iterator[str]:
