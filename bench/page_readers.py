@@ -125,13 +125,23 @@ class Reader:
 
     async def _get(self, what: str, path: str) -> str:
         began = time.monotonic()
-        async with self._session.get(path, allow_redirects=False) as answer:
-            text = await answer.text()
-        if answer.status != 200:
-            self.looks.refusals.append(f"{what}: {answer.status}")
+        status, text = await self._answer(path)
+        if status != 200:
+            self.looks.refusals.append(f"{what}: {status}")
             return ""
         self.looks.waits[what].append(time.monotonic() - began)
         return text
+
+    async def _answer(self, path: str) -> tuple[int, str]:
+        """As browsers do, ask again where the connection that was kept was closed to make room."""
+        for is_last in (False, False, True):
+            try:
+                async with self._session.get(path, allow_redirects=False) as answer:
+                    return answer.status, await answer.text()
+            except aiohttp.ClientConnectionError:
+                if is_last:
+                    raise
+        raise AssertionError("the last attempt returns or raises")
 
 
 def _path_of(key: Key) -> str:

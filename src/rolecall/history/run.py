@@ -14,6 +14,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from rolecall.json_object import from_json
+
 RUN_FILE = "run.json"
 # The outcome of a run that never said how it ended, and whose engine is gone.
 LOST = "lost"
@@ -99,7 +101,7 @@ def read_file(folder: Path) -> KeptRun | None:
     """What the file says; None where there is none that could be read."""
     try:
         with (folder / RUN_FILE).open("rb") as file:
-            values = json.loads(file.read(_LARGEST_BYTES))
+            values = from_json(file.read(_LARGEST_BYTES))
     except (OSError, ValueError, RecursionError):
         return None
     if not isinstance(values, dict):

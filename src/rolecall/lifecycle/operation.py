@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 from rolecall import __version__
+from rolecall.lifecycle.first_lists import freeze_first_lists
 from rolecall.lifecycle.listeners import Listeners
 from rolecall.lifecycle.parts import EngineParts
 from rolecall.log_fields import log_fields
@@ -59,6 +60,7 @@ def running(parts: EngineParts) -> dict[str, Coroutine[Any, Any, None]]:
         "reactor": parts.reactor.run(),  # whose parts are supervised one by one
         "events": keep("events", parts.base.events.run),
         "workers": _take_turns(parts),
+        "first lists": freeze_first_lists(parts.base.clock, lambda: parts.reactor.is_synced),
         **{name: keep(name, run) for name, run in parts.base.extensions.parts().items()},
     }
     if (limit_s := parts.base.settings.loop_limit_s) is not None:

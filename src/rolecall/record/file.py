@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from rolecall.record.model import RecordedRequest, RecordedTask, RunRecord
+from rolecall.record.model import NO_TASK, RecordedRequest, RecordedTask, RunRecord
 
 RECORD_FILE = "record.json"
 _LARGEST_BYTES = 64_000_000
@@ -37,10 +37,13 @@ def write_record(folder: Path, record: RunRecord) -> None:
     fresh.replace(folder / RECORD_FILE)
 
 
-def read_record(folder: Path, *, with_requests: bool = True) -> RunRecord | None:
+def read_record(
+    folder: Path, *, with_requests: bool = True, of_task: str | None = None
+) -> RunRecord | None:
     """The record of the run in this folder; None where none was kept, or none that can be read.
 
-    Without its requests, which are most of it, this takes a tenth of the time.
+    Without its requests, which are most of it, this takes a tenth of the time. `of_task`: a uuid;
+    requests of other tasks are left out where tasks come first, which takes half of the time.
     """
     try:
         with (folder / RECORD_FILE).open("rb") as file:
@@ -48,7 +51,7 @@ def read_record(folder: Path, *, with_requests: bool = True) -> RunRecord | None
         if not with_requests:
             head, found, _ = data.partition(_REQUESTS)
             data = head + b"}" if found else data
-        values = _Pieces(data.decode()).values()
+        values = _Pieces(data.decode(), of_task).values()
         return RunRecord(
             run=str(values["run"]),
             began=datetime.fromisoformat(values["began"]),
@@ -88,8 +91,8 @@ def _said(values: dict[str, Any]) -> dict[str, Any]:
 class _Pieces:
     """JSON item by item: nothing else runs in this process while `json.loads` reads megabytes."""
 
-    def __init__(self, text: str) -> None:
-        self._text, self._at = text, 0
+    def __init__(self, text: str, of_task: str | None = None) -> None:
+        self._text, self._at, self._of_task = text, 0, of_task
 
     def values(self) -> dict[Any, Any]:
         found = {}
@@ -98,9 +101,18 @@ class _Pieces:
             key = self._value()
             self._expect(":")
             make = _MADE.get(key)
-            found[key] = self._value() if make is None else tuple(map(make, self._items()))
+            if make is None:
+                found[key] = self._value()
+            else:
+                found[key] = tuple(map(make, self._asked_for(key, found.get("tasks", ()))))
             self._comes(",")
         return found
+
+    def _asked_for(self, key: Any, tasks: Sequence[RecordedTask]) -> Iterator[Any]:
+        if key != "requests" or self._of_task is None or not tasks:
+            return self._items()
+        numbers = {number for number, each in enumerate(tasks) if each.uuid == self._of_task}
+        return (each for each in self._items() if each.get("task", NO_TASK) in numbers)
 
     def _items(self) -> Iterator[Any]:
         self._expect("[")

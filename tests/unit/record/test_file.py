@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from rolecall.record import (
+    NO_TASK,
     RECORD_FILE,
     RecordedRequest,
     RecordedTask,
@@ -36,6 +38,15 @@ def test_layout_of_the_file_does_not_matter(tmp_path: Path) -> None:
     values = dict(reversed(record_json(RECORD).items())) | {"later": [{"release": 1}]}
     (tmp_path / RECORD_FILE).write_text("\n " + json.dumps(values, indent=3) + "\n")
     assert read_record(tmp_path) == RECORD
+
+
+def test_requests_of_other_tasks_are_left_out(tmp_path: Path) -> None:
+    other = replace(REQUEST, number=1, task=1)
+    outside = replace(REQUEST, number=2, task=NO_TASK)
+    tasks = TASK, replace(TASK, uuid="u2")
+    record = replace(RECORD, tasks=tasks, requests=(REQUEST, other, outside))
+    write_record(tmp_path, record)
+    assert read_record(tmp_path, of_task="u2") == replace(record, requests=(other,))
 
 
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.9, 0.999])

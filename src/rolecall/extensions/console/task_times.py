@@ -105,7 +105,7 @@ def times_of(
     return TaskTimes(
         began_s,
         ended_s,
-        tuple(reads),
+        tuple(reads),  # at tuples of numbers the garbage collector does not look
         tuple(writes),
         tuple(_without(waited, _united([*reads, *writes]))),
         count,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import re
 
 import pytest
@@ -36,7 +37,7 @@ def test_parts_of_a_task_add_up_to_its_time() -> None:
     times = times_of((1.0, 7.0), asked, 100.0, [(2.0, 4.5)])
     assert (times.api_s, times.wait_s, times.module_s) == (2.0, 1.5, 2.5)
     assert (times.requests, times.write_requests) == (3, 1)
-    assert times.waits == [(2.5, 4.0)]
+    assert times.waits == ((2.5, 4.0),)
     assert times.words == (
         "from 1.00 s, for 6.00 s: 1.50 s waiting, 2.00 s in 3 requests to the API server (1 write),"
         " 2.50 s in its module"
@@ -116,3 +117,12 @@ def test_axis_of_nothing_has_a_beginning() -> None:
 )
 def test_seconds_are_as_exact_as_people_need(seconds: float, text: str) -> None:
     assert seconds_of(seconds) == text
+
+
+def test_collector_looks_at_none_of_the_spans_of_a_task() -> None:
+    times = times_of((0.0, 5.0), [asks(1.0, 0.5), asks(2.0, 0.5, "patch")], 0.0, [(3.0, 4.0)])
+    gc.collect()  # which looks at what is inside of another one later, and then at neither
+    gc.collect()
+    assert [gc.is_tracked(spans) for spans in (times.reads, times.writes, times.waits)] == [
+        False
+    ] * 3

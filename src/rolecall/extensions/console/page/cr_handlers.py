@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 from aiohttp import web
@@ -37,7 +36,9 @@ class CrPages:
         await self._lookup.turns.take()
         layout = self._layouts.of(asker, position, key)
         page = views.cr_parts if is_fragment(request) else views.cr
-        return html_answer(await asyncio.to_thread(page, shown, layout))  # maybe of megabytes
+        return html_answer(
+            await self._lookup.turns.in_thread(page, shown, layout)
+        )  # maybe of megabytes
 
     async def _cr_page(
         self, key: Key, row: CrRow | None, asker: Asker, *, may_read_log: bool
@@ -50,10 +51,10 @@ class CrPages:
             pass
         except ClusterError as failure:
             problems.append(f"It could not be read: {failure.message}")
-        runs = await asyncio.to_thread(self._lookup.kept, key)
+        runs = await self._lookup.turns.in_thread(self._lookup.kept, key)
         tree = OwnedTree()
         if may_read_log and cr is not None:
-            asked = await asyncio.to_thread(owned.asked_for, runs)
+            asked = await self._lookup.turns.in_thread(owned.asked_for, runs)
             tree = await owned.tree_of(asked, runs, key, cr, asker.reader.client)
         return CrPage(
             key,
@@ -62,7 +63,7 @@ class CrPages:
             runs,
             tree,
             # A kept spec may hold what its CR, which the reader may get, holds no more.
-            await asyncio.to_thread(_changes_since, runs, cr) if may_read_log else None,
+            await self._lookup.turns.in_thread(_changes_since, runs, cr) if may_read_log else None,
             await asker.reader.may_change(key),
             may_read_log,
             problems,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Container, Mapping
 
 from aiohttp import web
@@ -55,13 +54,15 @@ class FleetPages:
         window = Window(query, some, start, len(chosen), problem, nothing)
         fleet = FleetPage(window, self._kinds(), group, groups)
         if is_fragment(request) and group:
-            return html_answer(await asyncio.to_thread(views.cr_groups, fleet))
+            return html_answer(await self._lookup.turns.in_thread(views.cr_groups, fleet))
         if is_fragment(request):
-            rows_html = await asyncio.to_thread(views.fleet_rows, window)  # 25 ms for 500 of them
+            rows_html = await self._lookup.turns.in_thread(
+                views.fleet_rows, window
+            )  # 25 ms for 500 of them
             return rows_answer(rows_html, window.total, window.found)
         await self._lookup.turns.take()
         layout = self._layouts.of(asker, position)
-        return html_answer(await asyncio.to_thread(views.crs, fleet, layout))
+        return html_answer(await self._lookup.turns.in_thread(views.crs, fleet, layout))
 
     def _kinds(self) -> list[str]:
         return sorted({gvk.kind for gvk in self._engine.facts.kinds})
@@ -70,8 +71,8 @@ class FleetPages:
         chosen = await self._lookup.found(rows, without(query, "label"))
         if not query.label:
             return chosen
-        keys = [row.key for row in chosen.rows]
-        having: Container[Key] = await labelled(keys, query.label, asker.reader.client)
+        places = await self._lookup.turns.in_thread(chosen.places)
+        having: Container[Key] = await labelled(places, query.label, asker.reader.client)
         return await self._lookup.found(rows, query, having)
 
     async def _groups(
@@ -79,9 +80,9 @@ class FleetPages:
     ) -> Groups | None:
         values: Mapping[Key, str] = {}
         if label := label_of(group):
-            keys = [row.key for row in chosen.rows]
+            places = await self._lookup.turns.in_thread(chosen.places)
             selector = ",".join(filter(None, (query.label, label)))
-            values = await labelled(keys, selector, asker.reader.client, label)
+            values = await labelled(places, selector, asker.reader.client, label)
         found = await self._lookup.grouped(RowGrouping(chosen, query, group, values))
         return Groups(found)
 

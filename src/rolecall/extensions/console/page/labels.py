@@ -8,7 +8,7 @@ shows.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from rolecall.extensions.console.page.access.reader import ReaderClient
@@ -21,16 +21,16 @@ _AT_ONCE = 8
 
 
 async def labelled(
-    keys: Iterable[Key], selector: str, client: ReaderClient, label: str = ""
+    places: Collection[tuple[Gvk, str]], selector: str, client: ReaderClient, label: str = ""
 ) -> dict[Key, str]:
-    """Those of these CRs, which the reader may list, that a selector means, with their value of a
+    """The CRs of these places, which the reader may list, that a selector means, with their value of a
     label; raises `ClusterError`.
     """
-    places: dict[Gvk, set[str]] = {}
-    for key in keys:
-        places.setdefault(key.gvk, set()).add(key.namespace)
+    by_kind: dict[Gvk, set[str]] = {}
+    for gvk, namespace in places:
+        by_kind.setdefault(gvk, set()).add(namespace)
     found: dict[Key, str] = {}
-    for gvk, namespaces in places.items():
+    for gvk, namespaces in by_kind.items():
         listing = _Listing(gvk, selector, client, label, found)
         await listing.of_all(sorted(namespaces))
     return found

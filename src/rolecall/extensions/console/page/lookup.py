@@ -86,7 +86,7 @@ class Lookup:
                 f"It takes the right to get {self._engine.plurals().get(key.gvk, '')}/log of"
                 f" {key.gvk.group or 'the core group'}.",
             )
-        runs = await asyncio.to_thread(self.kept, key)
+        runs = await self.turns.in_thread(self.kept, key)
         named = [run for run in runs if run.run == request.match_info[part]]
         if not named:
             raise RefusedError(
@@ -99,7 +99,7 @@ class Lookup:
         reader = asker.reader
         if not await reader.may_get(key) or not await reader.may_read_log(key):
             raise RefusedError(403, f"You may not read what runs of {key} did", "Load its page.")
-        return await asyncio.to_thread(read_run, run.folder)
+        return await self.turns.in_thread(read_run, run.folder)
 
     def kept(self, key: Key) -> list[KeptRun]:
         """Its newest runs that are kept, newest first; reads files."""
@@ -127,7 +127,7 @@ class Lookup:
     async def _read_on(self, tasks: ShownTasks) -> None:
         has_more = True
         while has_more:
-            has_more = await asyncio.to_thread(tasks.read, _EVENTS_AT_ONCE)
+            has_more = await self.turns.in_thread(tasks.read, _EVENTS_AT_ONCE)
 
     async def visible(self, keys: set[Key], asker: Asker) -> set[Key]:
         """Of changed CRs, those that this reader may know of."""
@@ -187,7 +187,7 @@ class Lookup:
             until_s = clock.monotonic() + _SLICE_S
             return all(clock.monotonic() < until_s for _ in steps)
 
-        while not await asyncio.to_thread(is_done):
+        while not await self.turns.in_thread(is_done):
             pass
 
     async def _places(self, places: Collection[_Place], allowed: _Allowed) -> Collection[_Place]:

@@ -6,7 +6,6 @@ there, so that the answer reveals nothing. Task names take the right to read the
 
 from __future__ import annotations
 
-import asyncio
 import re
 from dataclasses import dataclass
 from functools import partial
@@ -75,13 +74,13 @@ class ObjectPages:
             )
         runs = None
         if await asker.reader.may_read_log(key):
-            runs = await asyncio.to_thread(self._lookup.kept, key)
+            runs = await self._lookup.turns.in_thread(self._lookup.kept, key)
         await self._lookup.turns.take()
         layout = self._layouts.of(asker, key=key)
         is_filtered = runs is not None and request.query.get("only") == "tasks"
         show = partial(_shown, key, live, runs, layout, is_filtered=is_filtered)
         try:
-            return html_answer(await asyncio.to_thread(show))
+            return html_answer(await self._lookup.turns.in_thread(show))
         except RecursionError:
             raise RefusedError(422, _TOO_DEEP, "Read it with kubectl.") from None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import socket
 from collections.abc import Sequence
 
@@ -53,9 +52,9 @@ class OverviewPages:
         shown = await self._overview(rows, span)
         await self._lookup.turns.take()
         if is_fragment(request):
-            return html_answer(await asyncio.to_thread(views.overview_parts, shown))
+            return html_answer(await self._lookup.turns.in_thread(views.overview_parts, shown))
         layout = self._layouts.of(asker, position)
-        return html_answer(await asyncio.to_thread(views.overview, shown, layout))
+        return html_answer(await self._lookup.turns.in_thread(views.overview, shown, layout))
 
     async def kinds(self, request: web.Request, asker: Asker) -> web.Response:
         rows, position = await self._lookup.seen(asker)
@@ -63,17 +62,17 @@ class OverviewPages:
         choice = request.query.get("since", "1h")[:_LONGEST_MOMENT]
         shown = KindsPage(trends, moment_of(choice, self._engine.clock.now()), choice)
         layout = self._layouts.of(asker, position)
-        return html_answer(await asyncio.to_thread(views.kinds, shown, layout))
+        return html_answer(await self._lookup.turns.in_thread(views.kinds, shown, layout))
 
     async def _overview(self, rows: SeenRows, span: TrendSpan) -> OverviewPage:
         counts = rows.counts(self._engine.facts.kinds)
-        failures = await asyncio.to_thread(grouped, rows)
+        failures = await self._lookup.turns.in_thread(grouped, rows)
         hour = await self._seen_trends(rows, TrendSpan.HOUR)
         return OverviewPage(
             counts,
             self._replica(hour),
             hour if span is TrendSpan.HOUR else await self._seen_trends(rows, span),
-            await asyncio.to_thread(self._reasons.whole, failures),
+            await self._lookup.turns.in_thread(self._reasons.whole, failures),
             await self._progress(counts.running[:MOST_RUNNING], rows),
         )
 
@@ -87,7 +86,7 @@ class OverviewPages:
 
     async def _seen_trends(self, rows: SeenRows, span: TrendSpan) -> SeenTrends:
         places = [(place.gvk, place.namespace) for place in rows.places]
-        return await asyncio.to_thread(self._trends.seen, places, rows.with_log, span)
+        return await self._lookup.turns.in_thread(self._trends.seen, places, rows.with_log, span)
 
     def _replica(self, hour: SeenTrends) -> Replica:
         facts = self._engine.facts

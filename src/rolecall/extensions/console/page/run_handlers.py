@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -46,11 +45,11 @@ class RunPages:
             return await self._rows(request, asker)
         shown = await self._run_page(request, asker)
         layout = self._layouts.of(asker)
-        return html_answer(await asyncio.to_thread(views.run, shown, layout))
+        return html_answer(await self._lookup.turns.in_thread(views.run, shown, layout))
 
     async def run_facts(self, request: web.Request, asker: Asker) -> web.Response:
         shown = await self._run_page(request, asker)
-        return html_answer(await asyncio.to_thread(views.run_facts, shown))
+        return html_answer(await self._lookup.turns.in_thread(views.run_facts, shown))
 
     async def _rows(self, request: web.Request, asker: Asker) -> web.Response:
         key, run = await self._lookup.run(request, asker)
@@ -58,14 +57,14 @@ class RunPages:
         ordered = views.ordered(shown.tasks, by_time=shown.by_time)
         count = number_in(request.query, "count") or _MOST_ROWS
         some = ordered[shown.start : shown.start + min(count, _MOST_ROWS)]
-        rows_html = await asyncio.to_thread(views.task_rows, shown, some)
+        rows_html = await self._lookup.turns.in_thread(views.task_rows, shown, some)
         return rows_answer(rows_html, len(ordered), shown.found)
 
     async def _run_page(self, request: web.Request, asker: Asker) -> RunPage:
         """With what it takes to say why the run was started, and how far it is."""
         key, run, kept = await self._lookup.run_and_kept(request, asker)
         shown = await self._shown(key, run, request)
-        before = await asyncio.to_thread(_before, run, kept)
+        before = await self._lookup.turns.in_thread(_before, run, kept)
         expected = 0
         if run.outcome == "running" and (good := _last_good(run, kept)) is not None:
             expected = len((await self._lookup.tasks(good)).tasks)
@@ -100,23 +99,23 @@ class RunPages:
         task = tasks.tasks[index]
 
         times = (await self._timelines.of(key, run, tasks)).of(task)
-        details = await asyncio.to_thread(_details, task, run.folder, times)
+        details = await self._lookup.turns.in_thread(_details, task, run.folder, times)
         if is_fragment(request):
             return html_answer(details)
         return html_answer(views.task_page(key, run, task, details, self._layouts.of(asker)))
 
     async def stdout(self, request: web.Request, asker: Asker) -> web.Response:
         key, run = await self._lookup.run(request, asker)
-        text = await asyncio.to_thread(beginning_of, run.stdout, _MOST_OUTPUT)
+        text = await self._lookup.turns.in_thread(beginning_of, run.stdout, _MOST_OUTPUT)
         layout = self._layouts.of(asker)
-        return html_answer(await asyncio.to_thread(views.stdout, key, run, text, layout))
+        return html_answer(await self._lookup.turns.in_thread(views.stdout, key, run, text, layout))
 
     async def compare(self, request: web.Request, asker: Asker) -> web.Response:
         key, first, kept = await self._lookup.run_and_kept(request, asker, "first")
         _, second = await self._lookup.run(request, asker, "second")
         sides = await self._shown(key, first, request), await self._shown(key, second, request)
         layout = self._layouts.of(asker)
-        return html_answer(await asyncio.to_thread(comparison, *sides, kept, layout))
+        return html_answer(await self._lookup.turns.in_thread(comparison, *sides, kept, layout))
 
     async def choose(self, request: web.Request, asker: Asker) -> web.Response:
         """To the comparison that a form asks for."""
@@ -156,7 +155,7 @@ def _index_of(run: KeptRun, kept: Sequence[KeptRun]) -> int:
 
 def _details(task: ShownTask, folder: Path, times: TaskTimes) -> Html:
     """What a task was given, said and asked; in a thread, since it may be megabytes."""
-    ends, record = list(ends_of(task, folder)), read_record(folder)
+    ends, record = list(ends_of(task, folder)), read_record(folder, of_task=task.uuid)
     if record is None:
         return views.task_details(ends, None, times)
     numbers = {number for number, each in enumerate(record.tasks) if each.uuid == task.uuid}

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from rolecall.extensions.console.markup import shortened
-from rolecall.json_object import Json
+from rolecall.json_object import Json, from_json
 
 _STARTS = frozenset({"playbook_on_task_start", "playbook_on_handler_task_start"})
 _ENDS = {
@@ -49,7 +49,9 @@ MOST_TEXT = 200_000
 
 @dataclass(slots=True)
 class ShownTask:
-    """One task, as far as it has come."""
+    """One task, as far as it has come. Thousands are kept: tuples, since the garbage collector looks at
+    each list, and holds the event loop meanwhile.
+    """
 
     counter: int  # of its beginning
     name: str
@@ -234,7 +236,7 @@ def _read(path: Path) -> Json:
         with path.open("rb") as file:
             # A buffer is as large as what may be read, and there are thousands of files.
             size = os.fstat(file.fileno()).st_size
-            read = json.loads(file.read(min(size, _LARGEST_FILE)))
+            read = from_json(file.read(min(size, _LARGEST_FILE)))
     except (OSError, ValueError, RecursionError):
         return {}
     return read if isinstance(read, dict) else {}

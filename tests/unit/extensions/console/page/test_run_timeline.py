@@ -130,14 +130,14 @@ def test_run_in_flight_grows_with_the_time_and_shows_that_it_waits() -> None:
 
 def test_delay_between_attempts_is_a_wait() -> None:
     """Each attempt takes 0.5 s, the delay 2 s: events say when an attempt failed, and no delay."""
-    tries = [NOON.timestamp() + at_s for at_s in (1.5, 4.0, 6.5)]
+    tries = tuple(NOON.timestamp() + at_s for at_s in (1.5, 4.0, 6.5))
     waited = task(1, 1.0, 8.0, tries=tries)
     timeline = timeline_of(run(), [waited], None, NOON)
     assert rounded(timeline.times[1].waits) == [(1.5, 3.5), (4.0, 6.0), (6.5, 8.5)]
 
 
 def test_next_attempt_begins_with_its_request_at_the_latest() -> None:
-    waited = task(1, 1.0, 8.0, tries=[NOON.timestamp() + 1.5])
+    waited = task(1, 1.0, 8.0, tries=(NOON.timestamp() + 1.5,))
     known = record([recorded(1, 101.0, 109.0)], [asks(101.2, 0), asks(103.0, 0)], 110.0)
     timeline = timeline_of(run(), [waited], known, NOON)
     assert rounded(timeline.times[1].waits) == [(1.5, 3.0)]

@@ -4,6 +4,7 @@ them.
 
 from __future__ import annotations
 
+import gc
 import json
 import threading
 import tracemalloc
@@ -77,6 +78,20 @@ def test_worst_of_several_hosts_counts(play: Play) -> None:
     play.says("runner_on_failed", "a", host="one", res={})
     play.says("runner_on_ok", "a", host="two", res={"changed": True})
     assert all_of(ShownTasks(play.folder)) == [("a", "failed")]
+
+
+def test_collector_looks_at_nothing_of_a_task_but_itself(play: Play) -> None:
+    play.says("playbook_on_task_start", "a")
+    for host in range(100):
+        play.says("runner_on_ok", "a", host=f"host-{host}", res={"msg": "done"})
+    tasks = ShownTasks(play.folder)
+    all_of(tasks)
+    (task,) = tasks.tasks
+    gc.collect()
+    assert task.hosts == 100
+    assert len(task.ends) < 100
+    assert {type(each) for each in gc.get_referents(task) if gc.is_tracked(each)} <= {type}
+    assert list(ends_of(task, play.folder))[-1].host == "and 80 hosts more"
 
 
 def test_what_comes_later_is_read_on_and_nothing_twice(play: Play) -> None:

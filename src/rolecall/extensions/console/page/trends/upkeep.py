@@ -15,14 +15,15 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rolecall.extending import EnginePorts
 from rolecall.extensions.console.division import KeyHolders
 from rolecall.extensions.console.page.ports import PagePorts
+from rolecall.extensions.console.page.trends.series import TrendPlace
 from rolecall.extensions.console.page.trends.trends import KeptTurn, Trends
 from rolecall.gvk import Gvk
-from rolecall.history import KeptCr, each_kept_cr, read_run
+from rolecall.history import KeptCr, each_kept_cr, kept_cr, read_run
 from rolecall.record import RunRecord, read_record
 from rolecall.workqueue import CREATION, Key
 
@@ -90,13 +91,16 @@ def own_keys(engine: EnginePorts) -> IsOurs:
 
 
 class _Found(NamedTuple):
-    """A run that is to be read; the newest are kept, where there are too many."""
+    """A run that is to be read; the newest are kept, where there are too many. They are kept as plain
+    tuples, at which the garbage collector does not look.
+    """
 
     changed_s: float  # the folder, as the run ended
     number: int  # distinguishes those of the same moment
-    artifacts: Path  # of its CR
+    kind: int  # index of it
+    namespace: str
+    name: str
     run: str
-    key: Key
     next_s: float | None  # the same of the next run of its CR
 
 
@@ -105,25 +109,25 @@ class _KeptRuns:
 
     def __init__(self, root: Path, engine: EnginePorts, trends: Trends, is_ours: IsOurs) -> None:
         self._root, self._engine, self._trends, self._is_ours = root, engine, trends, is_ours
-        self._kinds = frozenset(engine.facts.kinds)
+        self._kinds = {gvk: number for number, gvk in enumerate(engine.facts.kinds)}
         self._now_s = engine.clock.now().timestamp()
         self._began_s = engine.facts.began.timestamp()
         self.oldest_s = self._now_s - _DAY_S  # what ended since then is read
-        self._found: list[_Found] = []
+        self._found: list[tuple[Any, ...]] = []
         self._numbers = count()
 
     def look(self) -> Iterator[None]:
         """Find them, a CR at a time."""
         for cr in each_kept_cr(self._root):
-            if Gvk.parse(cr.api_version, cr.kind) in self._kinds:
-                self._look_at(cr)
+            if (kind := self._kinds.get(Gvk.parse(cr.api_version, cr.kind))) is not None:
+                self._look_at(cr, kind)
             yield
 
     def read(self) -> Iterator[None]:
         """Read them, a run at a time, the oldest first."""
         batch = []
         while self._found:
-            if (turn := self._turn_of(heapq.heappop(self._found))) is not None:
+            if (turn := self._turn_of(_Found(*heapq.heappop(self._found)))) is not None:
                 batch.append(turn)
             if len(batch) >= _AT_ONCE:
                 self._trends.add_kept(batch)
@@ -131,31 +135,33 @@ class _KeptRuns:
             yield
         self._trends.add_kept(batch)
 
-    def _look_at(self, cr: KeptCr) -> None:
-        key = Key(Gvk.parse(cr.api_version, cr.kind), cr.namespace, cr.name)
+    def _look_at(self, cr: KeptCr, kind: int) -> None:
         artifacts = cr.artifacts
         folders = sorted(_folders_in(artifacts))
         for number, (changed_s, name) in enumerate(folders):
             if not self.oldest_s <= changed_s <= self._began_s:
                 continue
             after = folders[number + 1][0] if number + 1 < len(folders) else None
-            found = _Found(changed_s, next(self._numbers), artifacts, name, key, after)
+            found = (changed_s, next(self._numbers), kind, cr.namespace, cr.name, name, after)
             if len(self._found) < _MOST_RUNS:
                 heapq.heappush(self._found, found)
             else:
-                self.oldest_s = heapq.heappushpop(self._found, found).changed_s
+                self.oldest_s = heapq.heappushpop(self._found, found)[0]
         if folders and folders[0][0] > self.oldest_s:
-            self._note_first(key, artifacts / folders[0][1])
+            place = self._engine.facts.kinds[kind], cr.namespace
+            self._note_first(place, artifacts / folders[0][1])
 
-    def _note_first(self, key: Key, folder: Path) -> None:
+    def _note_first(self, place: TrendPlace, folder: Path) -> None:
         """Before the oldest run that is kept, there may have been others."""
         run = read_run(folder)
         if run.cause != CREATION.text and run.ended is not None:
             since = min(run.ended, self._engine.facts.began)
-            self._trends.known_since((key.gvk, key.namespace), self._trends.moment_of(since))
+            self._trends.known_since(place, self._trends.moment_of(since))
 
     def _turn_of(self, found: _Found) -> KeptTurn | None:
-        run, trends = read_run(found.artifacts / found.run), self._trends
+        key = Key(self._engine.facts.kinds[found.kind], found.namespace, found.name)
+        folder = kept_cr(self._root, key.gvk, key.namespace, key.name).artifacts / found.run
+        run, trends = read_run(folder), self._trends
         is_begun = run.has_file or run.ended is not None
         is_here = run.server in ("", self._engine.facts.server)
         if run.outcome == "running" or not (is_begun and is_here):
@@ -169,13 +175,13 @@ class _KeptRuns:
             read = read_record(run.folder, with_requests=False)
             record = read if read is not None and _is_sound(read) else None
         return KeptTurn(
-            found.key,
+            key,
             trends.moment_of(ended),
             run.outcome,
             run.seconds if run.ended and _is_duration(run.seconds) else None,
             run.cause,
             None if found.next_s is None else trends.moment_of(_wall(found.next_s)),
-            is_ours=self._is_ours(found.key),
+            is_ours=self._is_ours(key),
             record=record,
         )
 
