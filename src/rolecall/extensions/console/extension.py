@@ -21,7 +21,14 @@ from rolecall.extending import (
 from rolecall.extensions.console.control import served_control
 from rolecall.extensions.console.flags import PageFlags
 from rolecall.kube import TokenClients
-from rolecall.listening import Address, is_loopback, parse_address, served, tls_for_server
+from rolecall.listening import (
+    Address,
+    HttpLimits,
+    is_loopback,
+    parse_address,
+    served,
+    tls_for_server,
+)
 from rolecall.log_fields import log_fields
 from rolecall.record import RequestsSoFar
 from rolecall.settings import Settings
@@ -33,6 +40,7 @@ if TYPE_CHECKING:
 
 _logger = logging.getLogger(__name__)
 _BIND_FLAG = "page-bind-address"
+_LIMITS = HttpLimits(connections=320)  # a browser opens six; for fifty readers
 
 
 class ConsoleExtension(Extension):
@@ -113,7 +121,9 @@ class ConsoleExtension(Extension):
             requests_so_far=lambda key: engine.findings_in_flight(RequestsSoFar).get(key),
         )
         self._page = page = OperatorPage(ports, local_token=token, is_tls=tls is not None)
-        listener = served(page.app(), address, what="the page", flag=_BIND_FLAG, tls=tls)
+        listener = served(
+            page.app(), address, what="the page", flag=_BIND_FLAG, tls=tls, limits=_LIMITS
+        )
         async with listener as port:
             endpoints.ports["page"] = port
             scheme = "http" if tls is None else "https"

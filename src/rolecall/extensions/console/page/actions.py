@@ -14,7 +14,7 @@ from aiohttp import web
 from rolecall.errors import ClusterError
 from rolecall.extensions.console.division import KeyHolders
 from rolecall.extensions.console.page import places
-from rolecall.extensions.console.page.answers import form_of, html_answer, is_fragment
+from rolecall.extensions.console.page.answers import HtmlAnswer, form_of, is_fragment
 from rolecall.extensions.console.page.guard import Asker, Guard, RefusedError, redirect
 from rolecall.extensions.console.page.layouts import Layouts
 from rolecall.extensions.console.page.lookup import Lookup
@@ -52,7 +52,7 @@ class Actions:
             is_paused=row is not None and row.state == "paused",
         )
         view = ask_parts if is_fragment(request) else ask
-        return html_answer(view(asked, self._layouts.of(asker, key=key)))
+        return HtmlAnswer(view(asked, self._layouts.of(asker, key=key)))
 
     async def reconcile(self, request: web.Request, asker: Asker) -> web.Response:
         key = await self._asked(request, asker)

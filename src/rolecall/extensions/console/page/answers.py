@@ -36,13 +36,23 @@ def is_fragment(request: web.Request) -> bool:
     return request.query.get("fragment") == "1"
 
 
-def html_answer(text: str) -> web.Response:
-    return web.Response(text=text, content_type="text/html")
+class HtmlAnswer(web.Response):
+    """Forgets its text once it is sent: each open connection keeps its last answer until the next, and
+    fifty readers have some two hundred connections.
+    """
+
+    def __init__(self, text: str, code: int = 200) -> None:
+        super().__init__(text=text, status=code, content_type="text/html")
+
+    async def write_eof(self, data: bytes = b"") -> None:
+        """Send what there is, and the end."""
+        await super().write_eof(data)
+        self.body = None
 
 
 def rows_answer(text: str, total: int, words: str) -> web.Response:
     """Some rows of a list, how many it has, and a word on them."""
-    response = html_answer(text)
+    response = HtmlAnswer(text)
     response.headers["X-Total"] = str(total)
     response.headers["X-Found"] = words
     return response

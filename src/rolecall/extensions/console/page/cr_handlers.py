@@ -9,7 +9,7 @@ from aiohttp import web
 from rolecall.errors import ClusterError
 from rolecall.extending import EnginePorts
 from rolecall.extensions.console.page import owned, views
-from rolecall.extensions.console.page.answers import html_answer, is_fragment
+from rolecall.extensions.console.page.answers import HtmlAnswer, is_fragment
 from rolecall.extensions.console.page.differences import differences
 from rolecall.extensions.console.page.guard import Asker
 from rolecall.extensions.console.page.layouts import Layouts
@@ -36,7 +36,7 @@ class CrPages:
         await self._lookup.turns.take()
         layout = self._layouts.of(asker, position, key)
         page = views.cr_parts if is_fragment(request) else views.cr
-        return html_answer(
+        return HtmlAnswer(
             await self._lookup.turns.in_thread(page, shown, layout)
         )  # maybe of megabytes
 

@@ -10,7 +10,7 @@ from rolecall.errors import ClusterError
 from rolecall.extending import EnginePorts
 from rolecall.extensions.console.page import views
 from rolecall.extensions.console.page.answers import (
-    html_answer,
+    HtmlAnswer,
     is_fragment,
     number_in,
     rows_answer,
@@ -54,7 +54,7 @@ class FleetPages:
         window = Window(query, some, start, len(chosen), problem, nothing)
         fleet = FleetPage(window, self._kinds(), group, groups)
         if is_fragment(request) and group:
-            return html_answer(await self._lookup.turns.in_thread(views.cr_groups, fleet))
+            return HtmlAnswer(await self._lookup.turns.in_thread(views.cr_groups, fleet))
         if is_fragment(request):
             rows_html = await self._lookup.turns.in_thread(
                 views.fleet_rows, window
@@ -62,7 +62,7 @@ class FleetPages:
             return rows_answer(rows_html, window.total, window.found)
         await self._lookup.turns.take()
         layout = self._layouts.of(asker, position)
-        return html_answer(await self._lookup.turns.in_thread(views.crs, fleet, layout))
+        return HtmlAnswer(await self._lookup.turns.in_thread(views.crs, fleet, layout))
 
     def _kinds(self) -> list[str]:
         return sorted({gvk.kind for gvk in self._engine.facts.kinds})

@@ -22,7 +22,7 @@ from rolecall.extensions.console.blame import (
 )
 from rolecall.extensions.console.page import places, views
 from rolecall.extensions.console.page.access.reader import ReaderClient
-from rolecall.extensions.console.page.answers import html_answer
+from rolecall.extensions.console.page.answers import HtmlAnswer
 from rolecall.extensions.console.page.guard import Asker, RefusedError, redirect
 from rolecall.extensions.console.page.layouts import Layouts
 from rolecall.extensions.console.page.lookup import Lookup, can_be
@@ -80,7 +80,7 @@ class ObjectPages:
         is_filtered = runs is not None and request.query.get("only") == "tasks"
         show = partial(_shown, key, live, runs, layout, is_filtered=is_filtered)
         try:
-            return html_answer(await self._lookup.turns.in_thread(show))
+            return HtmlAnswer(await self._lookup.turns.in_thread(show))
         except RecursionError:
             raise RefusedError(422, _TOO_DEEP, "Read it with kubectl.") from None
 

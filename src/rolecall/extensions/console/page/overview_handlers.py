@@ -10,7 +10,7 @@ from aiohttp import web
 from rolecall.clock import time_text
 from rolecall.extending import EnginePorts
 from rolecall.extensions.console.page import views
-from rolecall.extensions.console.page.answers import html_answer, is_fragment
+from rolecall.extensions.console.page.answers import HtmlAnswer, is_fragment
 from rolecall.extensions.console.page.failures import FailureReasons, grouped
 from rolecall.extensions.console.page.guard import Asker
 from rolecall.extensions.console.page.kind_changes import moment_of
@@ -52,9 +52,9 @@ class OverviewPages:
         shown = await self._overview(rows, span)
         await self._lookup.turns.take()
         if is_fragment(request):
-            return html_answer(await self._lookup.turns.in_thread(views.overview_parts, shown))
+            return HtmlAnswer(await self._lookup.turns.in_thread(views.overview_parts, shown))
         layout = self._layouts.of(asker, position)
-        return html_answer(await self._lookup.turns.in_thread(views.overview, shown, layout))
+        return HtmlAnswer(await self._lookup.turns.in_thread(views.overview, shown, layout))
 
     async def kinds(self, request: web.Request, asker: Asker) -> web.Response:
         rows, position = await self._lookup.seen(asker)
@@ -62,7 +62,7 @@ class OverviewPages:
         choice = request.query.get("since", "1h")[:_LONGEST_MOMENT]
         shown = KindsPage(trends, moment_of(choice, self._engine.clock.now()), choice)
         layout = self._layouts.of(asker, position)
-        return html_answer(await self._lookup.turns.in_thread(views.kinds, shown, layout))
+        return HtmlAnswer(await self._lookup.turns.in_thread(views.kinds, shown, layout))
 
     async def _overview(self, rows: SeenRows, span: TrendSpan) -> OverviewPage:
         counts = rows.counts(self._engine.facts.kinds)

@@ -13,7 +13,7 @@ from aiohttp import web
 
 from rolecall.extensions.console.page import places, views
 from rolecall.extensions.console.page.actions import Actions
-from rolecall.extensions.console.page.answers import html_answer, is_fragment
+from rolecall.extensions.console.page.answers import HtmlAnswer, is_fragment
 from rolecall.extensions.console.page.guard import Asker, Guard, RefusedError, redirect
 from rolecall.extensions.console.page.layouts import Layouts
 from rolecall.extensions.console.page.lookup import Lookup
@@ -39,8 +39,8 @@ class PlanPages:
         lacking = await self._lacking(key, asker)
         shown = PlanPage(key, lacking, None if lacking else self.plans.of(key))
         if is_fragment(request):
-            return html_answer(views.plan_parts(shown))
-        return html_answer(views.plan(shown, self._layouts.of(asker, key=key)))
+            return HtmlAnswer(views.plan_parts(shown))
+        return HtmlAnswer(views.plan(shown, self._layouts.of(asker, key=key)))
 
     async def ask(self, request: web.Request, asker: Asker) -> web.Response:
         await self._guard.checked(request, asker)

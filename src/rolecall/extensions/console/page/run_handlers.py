@@ -10,7 +10,7 @@ from aiohttp import web
 
 from rolecall.extensions.console.page import places, views
 from rolecall.extensions.console.page.answers import (
-    html_answer,
+    HtmlAnswer,
     is_fragment,
     number_in,
     rows_answer,
@@ -45,11 +45,11 @@ class RunPages:
             return await self._rows(request, asker)
         shown = await self._run_page(request, asker)
         layout = self._layouts.of(asker)
-        return html_answer(await self._lookup.turns.in_thread(views.run, shown, layout))
+        return HtmlAnswer(await self._lookup.turns.in_thread(views.run, shown, layout))
 
     async def run_facts(self, request: web.Request, asker: Asker) -> web.Response:
         shown = await self._run_page(request, asker)
-        return html_answer(await self._lookup.turns.in_thread(views.run_facts, shown))
+        return HtmlAnswer(await self._lookup.turns.in_thread(views.run_facts, shown))
 
     async def _rows(self, request: web.Request, asker: Asker) -> web.Response:
         key, run = await self._lookup.run(request, asker)
@@ -101,21 +101,21 @@ class RunPages:
         times = (await self._timelines.of(key, run, tasks)).of(task)
         details = await self._lookup.turns.in_thread(_details, task, run.folder, times)
         if is_fragment(request):
-            return html_answer(details)
-        return html_answer(views.task_page(key, run, task, details, self._layouts.of(asker)))
+            return HtmlAnswer(details)
+        return HtmlAnswer(views.task_page(key, run, task, details, self._layouts.of(asker)))
 
     async def stdout(self, request: web.Request, asker: Asker) -> web.Response:
         key, run = await self._lookup.run(request, asker)
         text = await self._lookup.turns.in_thread(beginning_of, run.stdout, _MOST_OUTPUT)
         layout = self._layouts.of(asker)
-        return html_answer(await self._lookup.turns.in_thread(views.stdout, key, run, text, layout))
+        return HtmlAnswer(await self._lookup.turns.in_thread(views.stdout, key, run, text, layout))
 
     async def compare(self, request: web.Request, asker: Asker) -> web.Response:
         key, first, kept = await self._lookup.run_and_kept(request, asker, "first")
         _, second = await self._lookup.run(request, asker, "second")
         sides = await self._shown(key, first, request), await self._shown(key, second, request)
         layout = self._layouts.of(asker)
-        return html_answer(await self._lookup.turns.in_thread(comparison, *sides, kept, layout))
+        return HtmlAnswer(await self._lookup.turns.in_thread(comparison, *sides, kept, layout))
 
     async def choose(self, request: web.Request, asker: Asker) -> web.Response:
         """To the comparison that a form asks for."""

@@ -11,7 +11,7 @@ from aiohttp import web
 
 from rolecall.extensions.console.page.access import TooManyError
 from rolecall.extensions.console.page.actions import Actions
-from rolecall.extensions.console.page.answers import form_of
+from rolecall.extensions.console.page.answers import HtmlAnswer, form_of
 from rolecall.extensions.console.page.cr_handlers import CrPages
 from rolecall.extensions.console.page.feed import ChangeFeed
 from rolecall.extensions.console.page.fleet_handlers import FleetPages
@@ -165,7 +165,7 @@ class OperatorPage:
     async def _login(self, request: web.Request) -> web.Response:
         back = request.query.get("back", "/")
         text = login(PageLayout(static=self._static), is_local=self._guard.is_local, back=back)
-        return web.Response(text=text, content_type="text/html")
+        return HtmlAnswer(text)
 
     async def _log_in(self, request: web.Request) -> web.StreamResponse:
         self._guard.check_site(request)
@@ -180,7 +180,7 @@ class OperatorPage:
                 is_local=self._guard.is_local,
                 back=back,
             )
-            return web.Response(status=refusal.code, text=text, content_type="text/html")
+            return HtmlAnswer(text, refusal.code)
 
     async def _log_out(self, request: web.Request, asker: Asker) -> web.StreamResponse:
         await self._guard.checked(request, asker)
@@ -198,7 +198,7 @@ class OperatorPage:
 
     def _refused(self, refusal: RefusedError, layout: PageLayout) -> web.Response:
         text = error(refusal.code, refusal.what, refusal.way_out, layout)
-        return web.Response(status=refusal.code, text=text, content_type="text/html")
+        return HtmlAnswer(text, refusal.code)
 
 
 def _static_files() -> dict[str, bytes]:
