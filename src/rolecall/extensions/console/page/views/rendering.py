@@ -134,6 +134,7 @@ ENVIRONMENT = environment(
         "drawn": _drawn,
         "rfc3339": time_text,
         "hours_minutes": lambda moment: moment.astimezone(UTC).strftime("%H:%M"),
+        "weekday": lambda moment: moment.astimezone(UTC).strftime("%a"),
         "seconds_text": seconds_text,
         "began_text": lambda run: time_text(run.began),
     },
