@@ -37,7 +37,7 @@ def test_oldest_run_is_at_one_end_and_the_newest_at_the_other_above_their_times(
         runs = [run(str(n), began=NOON - timedelta(minutes=n)) for n in range(count)]
         shown = strip(*runs)
         first, *_, last = shown.marks
-        assert (first.x, last.x + last.width) == (0, pytest.approx(1000))
+        assert first.x == 0 and last.x + last.width == pytest.approx(1000)
         assert shown.ends == (runs[-1].began, NOON)
         others = zip(shown.marks, shown.marks[1:], strict=False)
         assert all(each.x + each.width < after.x for each, after in others)
