@@ -48,6 +48,7 @@ _NOTHING = {
     "namespace": "No object that you may list is in the namespace “{}”.",
     "name": "No object that you may list has “{}” in its name.",
     "state": "No object that you may list is in the state “{}”.",
+    "failing": "No object that you may list is found by failing: “{}”.",
     "label": "None of these objects has the label “{}”.",
     "reason": "No failure whose log you may read has “{}” in its reason.",
     "same": "No failure whose log you may read has the reason “{}”.",
