@@ -270,6 +270,10 @@ function follow() {
   addEventListener("pagehide", () => source.close());
 }
 
+// What changes without an event, like a label.
+const every = document.querySelector("[data-every]")?.dataset.every;
+if (every) setInterval(renewAll, 1000 * every);
+
 document.addEventListener("visibilitychange", () => {
   if (isWanted) renewAll();
 });

@@ -148,6 +148,7 @@ def _values(fleet: FleetPage) -> dict[str, Any]:
         "group_states": [] if fleet.groups is None else _states(fleet.groups.sum.by_state),
         "group_word": fleet.label_key or group,
         "is_by_label": group.startswith(BY_LABEL),
+        "asks_labels": group.startswith(BY_LABEL) or bool(query.label),
         "size": CR_WINDOW,
         "list_of": lambda each, state="": _address(
             replace(each.query, state=state) if state else each.query
