@@ -1,4 +1,4 @@
-"""A local page: who gets to see the address that lets one in, and what the page learns of the engine."""
+"""A local page: who gets to see the address that lets one in, and what it learns of the engine."""
 
 from __future__ import annotations
 
