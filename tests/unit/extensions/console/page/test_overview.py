@@ -72,7 +72,7 @@ def test_top_of_each_axis_has_its_unit() -> None:
     html = html_of(made_trends({WEBSITE: [BAD] * 96}, TrendSpan.DAY))
     tops = re.findall(r'class="top">([^<]+)<', html)
     assert tops == ["5 per 15 min", "10 s", "20 s"]
-    assert "failing in 96 of 96 quarter-hours, and now" in html
+    assert "failing in each of 96 quarter-hours, and now" in html
 
 
 @pytest.mark.parametrize(("span", "first"), [(TrendSpan.HOUR, "15:00"), (TrendSpan.DAY, "16:00")])
@@ -115,6 +115,8 @@ def test_short_history_says_since_when_and_unread_runs_are_announced() -> None:
     assert "failing in 1 of 10 minutes" in text
     text = words_of(made_trends(by_kind, since=since, is_reading=True))
     assert "are still being read" in text and "Runs are known since" not in text
+    text = words_of(made_trends({WEBSITE: [QUIET] * 60}, is_reading=True))
+    assert "not known yet" in text and "No run ended" not in text
 
 
 def test_address_keeps_the_span() -> None:

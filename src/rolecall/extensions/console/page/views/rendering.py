@@ -135,6 +135,7 @@ ENVIRONMENT = environment(
         "bytes": lambda size: f"{size / 1e6:,.1f} MB" if size >= 1e6 else f"{size / 1e3:,.1f} KB",
         "what": _what,
         "what_it_did": _what_it_did,
+        "of_spec": lambda path: "spec" if path == "." else f"spec{path}",
         "spec_value": lambda value: "-" if value is None else str(value)[:500],
         "drawn": _drawn,
         "rfc3339": time_text,
