@@ -1,4 +1,4 @@
-"""Labels are read every few seconds at most for all readers, and are not kept longer than that takes."""
+"""Labels are read every few seconds at most, for all readers, and kept no longer than that takes."""
 
 from __future__ import annotations
 
