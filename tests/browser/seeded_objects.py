@@ -16,7 +16,7 @@ from rolecall.gvk import Gvk
 from rolecall.json_object import Json
 from rolecall.kube import Page, Resource
 from rolecall.workqueue import Key
-from tests.unit.extensions.console.page.cluster import FakeClient, FakeCluster
+from tests.unit.extensions.console.page.cluster import FakeClient, FakeCluster, has_labels
 
 GROUPS = {
     "EndpointSlice": "discovery.k8s.io",
@@ -71,17 +71,13 @@ class WorldClient(FakeClient):
         metadata_only: bool = False,
     ) -> AsyncIterator[Page]:
         self._check("list", gvk, namespace)
-        key, _, value = label_selector.partition("=")
-        yield Page(
-            [
-                each
-                for (kind, place, _), each in self._cluster.objects.items()
-                if kind == gvk.kind and namespace in ("", place)
-                if not key or each["metadata"].get("labels", {}).get(key) == value
-            ],
-            "1",
-            "",
-        )
+        items = [
+            each
+            for (kind, place, _), each in self._cluster.objects.items()
+            if kind == gvk.kind and namespace in ("", place)
+            if not label_selector or has_labels(each["metadata"].get("labels", {}), label_selector)
+        ]
+        yield Page(items, "1", "")
 
 
 class WorldObjects:

@@ -56,10 +56,10 @@ def test_failures_come_first_with_each_reason_in_full(visitor: Looking, busy: Se
 
 def test_kinds_are_counted_as_they_are(visitor: Looking, busy: ServedWorld) -> None:
     page = visitor.page
-    heads = page.locator("#kinds thead th").all_inner_texts()
+    heads = [head.lower() for head in page.locator("#kinds thead th").all_inner_texts()]
     for row in page.locator("#kinds tbody tr").all():
         cells = dict(zip(heads, row.locator("th, td").all_inner_texts(), strict=True))
-        kind = cells["Kind"].split()[0]
+        kind = cells["kind"].split()[0]
         for state in ("running", "waiting", "failed", "paused", "ready"):
             assert number_of(cells[state]) == busy.world.states[kind, state], (kind, state)
 
@@ -115,12 +115,18 @@ def test_world_without_failures_says_so(served_one: ServedWorld, new_visitor: Ne
 
 @of_worlds("storm")
 def test_storm_is_one_reason(served_one: ServedWorld, new_visitor: NewVisitor) -> None:
-    """Hundreds of objects are one entry, which names how many; those that wait are tried again."""
-    page = new_visitor(served_one).go("/")
+    """Hundreds of objects are one entry, which names how many, also of those that are tried again."""
+    page, states = new_visitor(served_one).go("/"), served_one.world.states
     expect(page.locator("#failures ol > li")).to_have_count(1)
-    expect(page.locator("#failures li .badge").first).to_have_text("450")
-    assert served_one.world.states["Website", "failed"] == 450
+    failed, retried = states["Website", "failed"], states["Website", "waiting"]
+    assert (failed, retried) == (450, 50)
+    expect(page.locator("#failures")).to_contain_text("500 objects fail. Of these, 50 wait")
+    expect(page.locator("#failures li .badge").first).to_have_text("500")
     expect(page.locator("#failures pre")).to_contain_text("exceeded quota: team-quota")
+    cells = page.locator("#kinds tbody tr", has_text="Website").locator(".count").all_inner_texts()
+    assert cells == [str(retried), str(failed)]
+    page.get_by_role("link", name="All that fail").click()
+    expect(page.locator("#found")).to_have_text("500 objects")
 
 
 def test_slow_tasks_and_noisy_causes_are_those_of_the_world(

@@ -3,7 +3,7 @@
 Reasons and causes are run content: a row whose log the reader may not read has none, whatever is asked.
 `same` asks for a group of reasons (see `grouping.py`): `=` and the reason without what differs from CR
 to CR, `=` alone for CRs whose last run did not fail, and `!` for those whose reasons the reader may not
-know.
+know. `failing` is `yes` or `no`.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ NO_NAMESPACE = "-"  # of CRs of kinds that have none
 SAME_REASON, UNSEEN_REASON = "=", "!"
 FILTERS = tuple(each.name for each in fields(Query) if each.name != "sort")
 STATES = sorted(CR_STATES, key=lambda state: state != "failed")  # worst first
+FAILING = ("no", "yes")
 _URGENT = ("failed", "running", "waiting")  # the rest are equal where no order is asked for
 _STEP_ROWS = 500
 
@@ -70,9 +71,9 @@ class ChosenRows:
         some = self.rows[start : start + count]
         return [row if self.may_read_log(row) else without_run_content(row) for row in some]
 
-    def places(self) -> set[tuple[Gvk, str]]:
-        """Where they are; in a thread, since there are ten thousand."""
-        return {(row.key.gvk, row.key.namespace) for row in self.rows}
+    def keys(self) -> list[Key]:
+        """In a thread, since there are ten thousand."""
+        return [row.key for row in self.rows]
 
     def may_read_log(self, row: CrRow) -> bool:
         return (row.key.gvk, row.key.namespace) in self.with_log
@@ -107,12 +108,14 @@ class Choosing:
             if cause or reason or query.same not in ("", UNSEEN_REASON):
                 return lambda _: False
             is_same = None
-        if not (name or state or cause or reason or is_same) and labelled is None:
+        failing = query.failing
+        if not (name or state or failing or cause or reason or is_same) and labelled is None:
             return None  # `filter` takes what is there
 
         def is_asked(row: CrRow) -> bool:
             return (
                 state in ("", row.state)
+                and failing in ("", FAILING[row.is_failing])
                 and name in row.key.name.lower()
                 and (labelled is None or row.key in labelled)
                 and (not cause or cause in (row.cause or row.facts.cause).lower())
@@ -128,7 +131,7 @@ class Choosing:
         # Before others with the same value: by name, which is the order of all lists.
         yield from _sort(found, lambda row: row.key.name)
         if not by:
-            yield from _sort(found, lambda row: _rank(_URGENT, row.state))
+            yield from _sort(found, _urgency)
         elif by != "name":
             value = ROW_SORTS[by].value
             without = [row for row in found if value(row) is None]
@@ -161,6 +164,7 @@ def _is_meant(query: Query, place: PlaceRows) -> bool:
         query.kind.lower() in ("", place.gvk.kind.lower())
         and query.namespace in ("", place.namespace or NO_NAMESPACE)
         and (not query.state or place.by_state[query.state] > 0)
+        and (query.failing != "yes" or bool(place.failing))
     )
 
 
@@ -171,6 +175,11 @@ def _is_same(same: str) -> Callable[[CrRow], bool] | None:
     if not same.startswith(SAME_REASON):
         return lambda _: False
     return lambda row: row.plain_reason == same.removeprefix(SAME_REASON)
+
+
+def _urgency(row: CrRow) -> int:
+    """What fails comes first, also while it is tried again."""
+    return _rank(_URGENT, row.state) + len(_URGENT) * (not row.is_failing)
 
 
 def _rank(order: Sequence[str], state: str) -> int:

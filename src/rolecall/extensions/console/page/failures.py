@@ -1,4 +1,5 @@
-"""CRs that fail, as entries of one reason each: a storm of five hundred is one entry.
+"""CRs that fail, as entries of one reason each: a storm of five hundred is one entry. One that failed
+and is tried again fails until that succeeds.
 
 Reasons are run content: where a reader may not read logs, all failed CRs of a kind are one entry that
 has none.
@@ -6,14 +7,20 @@ has none.
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from heapq import nlargest
 from operator import itemgetter
 
-from rolecall.extensions.console.page.rows import CrRow, SeenRows, without_run_content
+from rolecall.extensions.console.page.choosing import SAME_REASON, UNSEEN_REASON
+from rolecall.extensions.console.page.rows import (
+    FAILED_OUTCOMES,
+    CrRow,
+    SeenRows,
+    without_run_content,
+)
 from rolecall.gvk import Gvk
 from rolecall.history import KeptRun
 from rolecall.workqueue import Key
@@ -22,7 +29,6 @@ MOST_ENTRIES = 20
 MOST_EXAMPLES = 3
 _MOST_HELD = 1000
 _NEVER = datetime.max.replace(tzinfo=UTC)
-_FAILED = ("failed", "lost")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +51,23 @@ class FailureEntry:
     run: KeptRun | None = None  # the last one of the newest, where its log may be read
     since: FailingSince = FailingSince()
 
+    @property
+    def same(self) -> str:
+        """Finds them among all that fail (see `choosing.py`)."""
+        return f"{SAME_REASON}{self.newest[0].plain_reason}" if self.may_read_log else UNSEEN_REASON
+
 
 @dataclass(frozen=True, slots=True)
 class FailureEntries:
     """What fails: the newest entries, and how many CRs and entries there are."""
 
     entries: Sequence[FailureEntry] = ()
-    crs: int = 0
+    by_state: Counter[str] = field(default_factory=Counter)
     more: int = 0  # entries
+
+    @property
+    def crs(self) -> int:
+        return self.by_state.total()
 
 
 def grouped(rows: SeenRows) -> FailureEntries:
@@ -61,7 +76,7 @@ def grouped(rows: SeenRows) -> FailureEntries:
     for place in rows.places:
         groups = by_kind.setdefault(place.gvk, {})
         may_read_log = (place.gvk, place.namespace) in rows.with_log
-        for reason, failed in place.failed.items():
+        for reason, failed in place.failing.items():
             groups.setdefault(reason if may_read_log else None, []).extend(failed)
     found = [
         (max(map(_ended, failed)), gvk, failed, reason is not None)
@@ -70,8 +85,8 @@ def grouped(rows: SeenRows) -> FailureEntries:
     ]
     newest = nlargest(MOST_ENTRIES, found, key=itemgetter(0))
     entries = [_entry(gvk, failed, has_log=has_log) for _, gvk, failed, has_log in newest]
-    crs = sum(len(failed) for _, _, failed, _ in found)
-    return FailureEntries(entries, crs, len(found) - len(newest))
+    by_state = Counter(row.state for _, _, failed, _ in found for row in failed)
+    return FailureEntries(entries, by_state, len(found) - len(newest))
 
 
 def _ended(row: CrRow) -> float:
@@ -102,7 +117,7 @@ class FailureReasons:
         since = [self._failing_since(row) for row in failure.newest]
         first = min(since, key=lambda each: each.began or _NEVER)
         run = self.last_run(failure.newest[0].key)
-        if run is not None and run.outcome not in _FAILED:
+        if run is not None and run.outcome not in FAILED_OUTCOMES:
             run = None  # it ended well since the rows were made
         return replace(failure, run=run, since=first)
 
@@ -121,6 +136,6 @@ def _in_a_row(runs: Sequence[KeptRun]) -> FailingSince:
     for run in runs:
         if run.outcome == "succeeded":
             return replace(since, is_known=True)
-        if run.outcome in _FAILED:
+        if run.outcome in FAILED_OUTCOMES:
             since = FailingSince(since.tries + 1, run.ended or run.began, is_known=False)
     return since

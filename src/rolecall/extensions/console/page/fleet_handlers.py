@@ -18,7 +18,7 @@ from rolecall.extensions.console.page.answers import (
 from rolecall.extensions.console.page.choosing import FILTERS, ChosenRows, alone, without
 from rolecall.extensions.console.page.grouping import BY_LABEL, GROUPINGS, RowGrouping, label_of
 from rolecall.extensions.console.page.guard import Asker
-from rolecall.extensions.console.page.labels import labelled
+from rolecall.extensions.console.page.labels import LabelReads
 from rolecall.extensions.console.page.layouts import Layouts
 from rolecall.extensions.console.page.lookup import Lookup
 from rolecall.extensions.console.page.rows import Query, SeenRows
@@ -34,6 +34,7 @@ class FleetPages:
 
     def __init__(self, engine: EnginePorts, lookup: Lookup, layouts: Layouts) -> None:
         self._engine, self._lookup, self._layouts = engine, lookup, layouts
+        self._labels = LabelReads(engine.clock)
 
     async def crs(self, request: web.Request, asker: Asker) -> web.Response:
         query, group = _query(request.query), _group(request.query)
@@ -45,6 +46,8 @@ class FleetPages:
                 groups = await self._groups(chosen, query, group, asker)
         except ClusterError as failure:
             problem = f"The cluster does not find this label: {failure.message}"
+            if is_fragment(request):  # what was found before stays, and the script tries again
+                return web.Response(status=502, text=problem)
         start, count = (
             number_in(request.query, "from"),
             number_in(request.query, "count") or views.CR_WINDOW,
@@ -71,8 +74,8 @@ class FleetPages:
         chosen = await self._lookup.found(rows, without(query, "label"))
         if not query.label:
             return chosen
-        places = await self._lookup.turns.in_thread(chosen.places)
-        having: Container[Key] = await labelled(places, query.label, asker.reader.client)
+        keys = await self._lookup.turns.in_thread(chosen.keys)
+        having: Container[Key] = await self._labels.labelled(keys, query.label, asker.reader.client)
         return await self._lookup.found(rows, query, having)
 
     async def _groups(
@@ -80,9 +83,9 @@ class FleetPages:
     ) -> Groups | None:
         values: Mapping[Key, str] = {}
         if label := label_of(group):
-            places = await self._lookup.turns.in_thread(chosen.places)
+            keys = await self._lookup.turns.in_thread(chosen.keys)
             selector = ",".join(filter(None, (query.label, label)))
-            values = await labelled(places, selector, asker.reader.client, label)
+            values = await self._labels.labelled(keys, selector, asker.reader.client, label)
         found = await self._lookup.grouped(RowGrouping(chosen, query, group, values))
         return Groups(found)
 

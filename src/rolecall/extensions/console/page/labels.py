@@ -3,14 +3,20 @@
 A reader who may list a kind everywhere needs one list. For any other reader the API server rejects it,
 and we list each namespace that he can see; so a label finds the same CRs that the list without it
 shows.
+
+Pages ask again every few seconds, because the engine does not learn that a label changed. So what was
+read serves all readers who may list the same for a while, the longer the longer it took.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from sys import intern
 
+from rolecall.clock import Clock
 from rolecall.extensions.console.page.access.reader import ReaderClient
 from rolecall.gvk import Gvk
 from rolecall.json_object import as_map
@@ -18,20 +24,70 @@ from rolecall.kube import ForbiddenError
 from rolecall.workqueue import Key
 
 _AT_ONCE = 8
+_FRESH_S, _TIMES_AS_LONG = 5.0, 20
+_KEPT_S = 60.0
+_MOST_KEPT = 4  # with a value for each of up to ten thousand CRs
+
+_Asked = tuple[frozenset[tuple[Gvk, str]], str, str]  # kinds and namespaces, a selector, a label
 
 
-async def labelled(
-    places: Collection[tuple[Gvk, str]], selector: str, client: ReaderClient, label: str = ""
+@dataclass(slots=True)
+class _Read:
+    values: Mapping[Key, str] = field(default_factory=dict)
+    until_s: float = float("-inf")
+    one_at_a_time: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+class LabelReads:
+    """What was read lately."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._kept: OrderedDict[_Asked, _Read] = OrderedDict()
+
+    async def labelled(
+        self, keys: Iterable[Key], selector: str, client: ReaderClient, label: str = ""
+    ) -> Mapping[Key, str]:
+        """CRs that a selector means, with their value of a label: at least those of these CRs, all of
+        which the reader may list. Raises `ClusterError`.
+        """
+        own, places = await asyncio.to_thread(_known, keys)
+        asked = places, selector, label
+        read = self._kept.setdefault(asked, _Read())
+        self._kept.move_to_end(asked)
+        if len(self._kept) > _MOST_KEPT:
+            self._kept.popitem(last=False)
+        async with read.one_at_a_time:
+            began = self._clock.monotonic()
+            if began >= read.until_s:
+                read.values = await _labelled(own, selector, client, label)
+                ended = self._clock.monotonic()
+                fresh_s = max(_FRESH_S, (ended - began) * _TIMES_AS_LONG)
+                read.until_s = ended + min(fresh_s, _KEPT_S)
+                loop = asyncio.get_running_loop()
+                loop.call_later(_KEPT_S, self._drop, asked, read.until_s)
+            return read.values
+
+    def _drop(self, asked: _Asked, until_s: float) -> None:
+        """Unless it was read again."""
+        if asked in self._kept and self._kept[asked].until_s == until_s:
+            del self._kept[asked]
+
+
+def _known(keys: Iterable[Key]) -> tuple[dict[Key, Key], frozenset[tuple[Gvk, str]]]:
+    own = {key: key for key in keys}
+    return own, frozenset((key.gvk, key.namespace) for key in own)
+
+
+async def _labelled(
+    own: Mapping[Key, Key], selector: str, client: ReaderClient, label: str
 ) -> dict[Key, str]:
-    """The CRs of these places, which the reader may list, that a selector means, with their value of a
-    label; raises `ClusterError`.
-    """
-    by_kind: dict[Gvk, set[str]] = {}
-    for gvk, namespace in places:
-        by_kind.setdefault(gvk, set()).add(namespace)
+    places: dict[Gvk, set[str]] = {}
+    for key in own:
+        places.setdefault(key.gvk, set()).add(key.namespace)
     found: dict[Key, str] = {}
-    for gvk, namespaces in by_kind.items():
-        listing = _Listing(gvk, selector, client, label, found)
+    for gvk, namespaces in places.items():
+        listing = _Listing(gvk, selector, client, label, own, found)
         await listing.of_all(sorted(namespaces))
     return found
 
@@ -44,6 +100,7 @@ class _Listing:
     selector: str
     client: ReaderClient
     label: str
+    own: Mapping[Key, Key]  # keys that are there anyway
     found: dict[Key, str]
 
     async def of_all(self, namespaces: list[str]) -> None:
@@ -63,4 +120,5 @@ class _Listing:
             for item in page.items:
                 metadata = item["metadata"]
                 key = Key(self.gvk, metadata.get("namespace") or "", metadata["name"])
-                self.found[key] = str(as_map(metadata.get("labels")).get(self.label, ""))
+                value = str(as_map(metadata.get("labels")).get(self.label, ""))
+                self.found[self.own.get(key, key)] = intern(value)

@@ -26,6 +26,7 @@ _VARIES = re.compile(r"(?<![\w.…-])(?!\d{1,3}(?![\w-]|[./:]\w))[\w./:…-]*\d[
 # Of tasks and causes, which are kept, and of reasons as lists show them.
 LONGEST_WORDS = 300
 _LONGEST_S = 1e9  # what is longer was not measured
+FAILED_OUTCOMES = ("failed", "lost")
 NOTHING_HELD = HeldFacts("", None, None, None, None, "", outcome="")
 
 
@@ -63,6 +64,13 @@ class CrRow(NamedTuple):
     def facts(self) -> HeldFacts:
         """Of the last run."""
         return NOTHING_HELD if self.last is None else self.last.facts
+
+    @property
+    def is_failing(self) -> bool:
+        """Also while its next run waits or runs: only a good one ends a failure."""
+        if self.state in ("running", "waiting"):
+            return self.facts.outcome in FAILED_OUTCOMES
+        return self.state == "failed"
 
     @property
     def run(self) -> str:
@@ -182,6 +190,7 @@ class Query:
     namespace: str = ""
     name: str = ""  # a part of it
     state: str = ""
+    failing: str = ""  # yes or no
     label: str = ""
     reason: str = ""  # a part of it
     same: str = ""  # reasons that differ in names alone; see `choosing.py`
@@ -208,17 +217,17 @@ class PlaceRows:
     by_state: Counter[str] = field(default_factory=Counter)
     by_urgency: Counter[str] = field(default_factory=Counter)
     running: list[CrRow] = field(default_factory=list)
-    failed: dict[str, list[CrRow]] = field(default_factory=dict)  # by plain reason
+    failing: dict[str, list[CrRow]] = field(default_factory=dict)  # by plain reason
 
     def add(self, row: CrRow) -> None:
         self.rows.append(row)
         self.by_state[row.state] += 1
         if row.state == "waiting":
             self.by_urgency[row.urgency] += 1
-        elif row.state == "failed":
-            self.failed.setdefault(row.plain_reason, []).append(row)
         elif row.state == "running":
             self.running.append(row)
+        if row.is_failing:
+            self.failing.setdefault(row.plain_reason, []).append(row)
 
 
 @dataclass(frozen=True, slots=True)

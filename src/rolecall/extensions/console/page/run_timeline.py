@@ -79,6 +79,8 @@ class RunTimeline:
     @property
     def summary(self) -> str:
         """Where its time went."""
+        if not self.times and not self.has_requests:
+            return f"{seconds_of(self.length_s)}; none of its tasks is recorded."
         parts = [f"{seconds_of(self.wait_s)} waiting"] if self.wait_s else []
         if self.has_requests:
             many = f"{self.requests:,} request{'' if self.requests == 1 else 's'}"

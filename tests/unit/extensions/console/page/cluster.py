@@ -93,7 +93,7 @@ class FakeClient:
             each
             for (kind, place, _), each in self._cluster.objects.items()
             if kind == gvk.kind and namespace in ("", place)
-            if _has(each["metadata"].get("labels", {}), label_selector)
+            if has_labels(each["metadata"].get("labels", {}), label_selector)
         ]
         for item in items:
             yield Page([item], "1", "")
@@ -106,7 +106,7 @@ class FakeClient:
             raise ForbiddenError("forbidden", target=Target(verb))
 
 
-def _has(labels: Mapping[str, str], selector: str) -> bool:
+def has_labels(labels: Mapping[str, str], selector: str) -> bool:
     """`key=value`, `key` and `!key`, with commas between."""
 
     def has(term: str) -> bool:

@@ -146,7 +146,7 @@ def overview_page(text: str) -> OverviewPage:
         counts(text),
         replica(text),
         seen_trends(text),
-        FailureEntries(failures, 19, 3),
+        FailureEntries(failures, Counter(failed=16, waiting=2, running=1), 3),
         {key(text): RunProgress(3, 9, text)},
     )
 
@@ -154,11 +154,11 @@ def overview_page(text: str) -> OverviewPage:
 def window(text: str) -> Window:
     states = ("running", "waiting", "failed", "ready", text)
     rows = [row(text, state) for state in states]
-    return Window(Query(*[text[:253]] * 9), rows, 100, 1000)
+    return Window(Query(*[text[:253]] * 10), rows, 100, 1000)
 
 
 def groups(text: str) -> FleetPage:
-    query, by_state = Query(*[text[:253]] * 9), Counter({"failed": 1, "ready": 2, text[:99]: 3})
+    query, by_state = Query(*[text[:253]] * 10), Counter({"failed": 1, "ready": 2, text[:99]: 3})
     named = Group(text[:400], Query(label=text[:253]), by_state=by_state)
     every = [Group(text[:400], query, by_state=by_state), *[named] * 100]
     return FleetPage(Window(query, [], 0, 606), [text], f"label:{text}", Groups(every))

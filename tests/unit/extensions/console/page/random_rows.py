@@ -32,7 +32,8 @@ REASONS = [
 def random_row(dice: Random, key: Key) -> CrRow:
     state, last, live = dice.choice(CR_STATES), None, None
     if dice.random() < 0.8:
-        outcome = "failed" if state == "failed" else "succeeded"
+        is_tried_again = state in ("running", "waiting") and dice.random() < 0.3
+        outcome = "failed" if state == "failed" or is_tried_again else "succeeded"
         reason = dice.choice(REASONS).format(name=key.name) if outcome == "failed" else ""
         run = KeptRun("7", outcome=outcome, reason=reason, cause=dice.choice(["edit", "period"]))
         last = HeldRun.of(run)

@@ -23,9 +23,16 @@ from rolecall.workqueue import Key
 SITE, GADGET = KINDS
 
 
-def row(name: str, state: str = "ready", namespace: str = "shop", kind: Gvk = SITE) -> CrRow:
+def row(
+    name: str,
+    state: str = "ready",
+    namespace: str = "shop",
+    kind: Gvk = SITE,
+    *,
+    is_bad: bool | None = None,
+) -> CrRow:
     live = Live(0.0, "edit of spec") if state in ("running", "waiting") else None
-    is_bad = state == "failed"
+    is_bad = state == "failed" if is_bad is None else is_bad
     run = KeptRun("1", outcome="failed" if is_bad else "succeeded", reason="Disk full" * is_bad)
     return CrRow(Key(kind, namespace, name), state, 1, live, HeldRun.of(run))
 
@@ -39,9 +46,12 @@ ROWS = [
 ]
 
 
-def seen(*, with_log: bool = True) -> SeenRows:
+RETRIED = [row(f"web-{state}", state, is_bad=True) for state in ("waiting", "running", "paused")]
+
+
+def seen(*more: CrRow, with_log: bool = True) -> SeenRows:
     places: dict[tuple[Gvk, str], PlaceRows] = {}
-    for each in ROWS:
+    for each in (*ROWS, *more):
         where = each.key.gvk, each.key.namespace
         places.setdefault(where, PlaceRows(*where)).add(each)
     return SeenRows(list(places.values()), frozenset(places) if with_log else frozenset())
@@ -74,6 +84,26 @@ def seen(*, with_log: bool = True) -> SeenRows:
 )
 def test_query_means_these_in_this_order(query: Query, numbers: list[int]) -> None:
     assert list(chosen(seen(), query).rows) == [ROWS[number] for number in numbers]
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        (Query(failing="yes"), ["web-2", "web-running", "web-waiting"]),
+        (Query(failing="yes", state="waiting"), ["web-waiting"]),
+        (Query(failing="yes", namespace="bank"), []),
+        (Query(failing="yes", same="=Disk full"), ["web-2", "web-running", "web-waiting"]),
+        (Query(failing="no", namespace="shop"), ["web-1", "web-1", "web-paused"]),
+        (Query(failing="maybe"), []),
+        (Query(namespace="shop", kind="Website"), ["web-2", "web-running", "web-waiting"]),
+    ],
+)
+def test_what_failed_and_is_tried_again_is_failing_and_among_the_first(
+    query: Query, names: list[str]
+) -> None:
+    found = [each.key.name for each in chosen(seen(*RETRIED), query).rows]
+    assert found[: len(names)] == names
+    assert found == names or not query.failing
 
 
 @pytest.mark.parametrize(

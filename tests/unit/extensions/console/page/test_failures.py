@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
+from tests.unit.extensions.console.page.reading_html import Seen
 from tests.unit.extensions.console.page.trends_made import (
     LAYOUT,
     NOW,
@@ -14,15 +16,22 @@ from tests.unit.extensions.console.page.trends_made import (
     rows_of,
 )
 
-from rolecall.extensions.console.page import views
+from rolecall.extending import HeldRun
+from rolecall.extensions.console.page import places, views
 from rolecall.extensions.console.page.failures import FailureEntries, FailureReasons, grouped
-from rolecall.extensions.console.page.rows import NextRun
+from rolecall.extensions.console.page.rows import CrRow, Live, NextRun
 from rolecall.history import FailedTask, KeptRun
 from rolecall.workqueue import Key
 
 
 def kept(outcome: str, minutes_ago: int) -> KeptRun:
     return KeptRun("1", outcome=outcome, ended=NOW - timedelta(minutes=minutes_ago))
+
+
+def ended_well(row: CrRow) -> CrRow:
+    run = KeptRun("8", outcome="succeeded", ended=NOW)
+    key = replace(row.key, name=f"good-{row.key.name}")
+    return row._replace(key=key, last=HeldRun.of(run))
 
 
 def text_of(failures: FailureEntries) -> str:
@@ -45,9 +54,32 @@ def test_storm_of_one_reason_is_one_entry_though_it_names_each_object() -> None:
     ]
     assert (found.crs, found.more) == (501, 0)
     text = text_of(found)
-    assert "501 objects fail, for 2 reasons" in text
-    of_storm = '"/crs?kind=Website&amp;state=failed&amp;same=%3Dno+quota+left+for+%E2%80%A6"'
+    assert "501 objects fail, for 2 reasons." in text and "Of these" not in text
+    of_storm = '"/crs?kind=Website&amp;failing=yes&amp;same=%3Dno+quota+left+for+%E2%80%A6"'
     assert "and 497 more" in text and of_storm in text
+
+
+def test_object_that_is_tried_again_fails_until_that_succeeds() -> None:
+    """Else a storm would seem to end while all that failed waits for its retry."""
+    late, waits, runs = (failed_row(name, "full", 3) for name in ("late", "waits", "runs"))
+    live = Live((NOW - timedelta(minutes=1)).timestamp(), "retry 2", "7", "build", urgency="retry")
+    rows = [
+        late,
+        waits._replace(state="waiting", live=live),
+        runs._replace(state="running", live=live),
+    ]
+    rows += [ended_well(row) for row in rows[1:]]
+    failures = grouped(rows_of(rows))
+    assert failures.by_state == {"failed": 1, "waiting": 1, "running": 1}
+    text = text_of(failures)
+    words = " ".join("".join(Seen(text).text).split())
+    assert "3 objects fail. Of these, 1 waits for a worker and 1 runs again. All that fail" in words
+    assert "waiting to run again since 2026-11-28 15:59:00 UTC" in words
+    assert f'<a href="{places.of_run(runs.key, "7")}">running again</a>' in text
+    assert 'href="/crs?failing=yes"' in text
+    hidden = text_of(grouped(rows_of(rows, [])))
+    assert "running again" in hidden and "/runs/7" not in hidden and "retry 2" not in hidden
+    assert "/crs?kind=Website&amp;failing=yes&amp;same=%21" in hidden
 
 
 def test_same_reason_in_two_namespaces_is_one_entry() -> None:

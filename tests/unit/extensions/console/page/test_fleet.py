@@ -128,6 +128,36 @@ async def test_groups_are_of_what_the_reader_may_list(page: Shown) -> None:
     assert "bank" not in text and "4 objects in 1 group" in text
 
 
+@pytest.mark.parametrize("path", ["/crs?group=label:app", "/crs?label=app%3Dweb"])
+async def test_label_that_changed_moves_its_object_while_one_looks(page: Shown, path: str) -> None:
+    """The script asks again, as no event says so; what is asked for within seconds is not read anew."""
+    assert 'data-every="10"' in await text_of(page, path)
+    metadata = page.cluster.objects["Website", "shop", "good"]["metadata"]
+    before = await text_of(page, f"{path}&fragment=1")
+    metadata["labels"] = {"app": "web"}
+    assert await text_of(page, f"{path}&fragment=1") == before
+    page.clock.step(10)
+    now = await text_of(page, f"{path}&fragment=1")
+    if "group" in path:
+        assert ['<a href="/crs?label=app%3Dweb">2</a>' in each for each in (before, now)] == [
+            False,
+            True,
+        ]
+    else:
+        assert [names(each) for each in (before, now)] == [["web-0001"], ["web-0001", "good"]]
+
+
+async def test_cluster_that_does_not_answer_takes_nothing_from_what_is_seen(page: Shown) -> None:
+    page.cluster.knows("bert", ("list", "websites", "*"))
+    await text_of(page, "/crs?group=label:app", BERT)
+    page.cluster.rules["bert"].clear()  # the reviews are still known
+    page.clock.step(10)
+    for path in ("/crs?group=label:app", "/crs?group=kind&label=app", "/crs?label=app"):
+        answer = await page.asks(f"{path}&fragment=1", token=BERT)
+        assert answer.code == 502 and "<" not in answer.text
+        assert "The cluster does not find this label" in await text_of(page, path, BERT)
+
+
 async def test_form_asks_for_the_groups_of_a_label(page: Shown) -> None:
     text = await text_of(page, "/crs?group=label&key=app")
     assert {name for _, name, _ in _GROUP.findall(text)} == {"web", "db", "without app"}

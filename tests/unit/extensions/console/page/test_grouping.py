@@ -22,6 +22,8 @@ QUERIES = [
     Query(),
     Query(kind="website"),
     Query(state="failed"),
+    Query(failing="yes"),
+    Query(failing="no"),
     Query(namespace="shop", name="web"),
     Query(reason="HTTP"),
     Query(cause="edit"),

@@ -41,7 +41,7 @@ def words_of(trends: SeenTrends, **more: Any) -> str:
 def test_all_well_shows_what_ran_and_that_nothing_failed() -> None:
     text = words_of(made_trends({WEBSITE: [GOOD] * 60}))
     assert "No object fails." in text
-    assert "240 runs, none failed; at most 4 a minute." in text
+    assert "240 runs, none failed; at most 4 per minute." in text
     assert "The median run took 1.0 s; the 95th percentile reached 2.0 s." in text
     assert "No run waited for a worker." in text
     assert "no failure" in text
@@ -51,7 +51,7 @@ def test_kind_that_fails_says_how_often_and_when_last() -> None:
     intervals = [GOOD] * 50 + [BAD] * 3 + [QUIET] * 7
     trends = made_trends({WEBSITE: intervals, DATABASE: [QUIET] * 60})
     text = words_of(trends)
-    assert "failing in 3 of 60 minutes, last at 15:52 UTC" in text
+    assert "failing in 3 of 60 minutes, the last at 15:52 UTC" in text
     assert "212 runs, 3 of them failed" in text
     assert "The longest wait was 12 s" in text
     html = html_of(trends)
@@ -71,8 +71,18 @@ def test_history_of_a_day_is_drawn_to_its_end() -> None:
 def test_top_of_each_axis_has_its_unit() -> None:
     html = html_of(made_trends({WEBSITE: [BAD] * 96}, TrendSpan.DAY))
     tops = re.findall(r'class="top">([^<]+)<', html)
-    assert tops == ["5 a quarter of an hour", "10 s", "20 s"]
-    assert "failing in 96 of 96 quarters of an hour" in html
+    assert tops == ["5 per 15 min", "10 s", "20 s"]
+    assert "failing in each of 96 quarter-hours, and now" in html
+
+
+@pytest.mark.parametrize(("span", "first"), [(TrendSpan.HOUR, "15:00"), (TrendSpan.DAY, "16:00")])
+def test_axis_names_the_day_on_which_it_begins_and_ends_now(span: TrendSpan, first: str) -> None:
+    """A day's first and last moment have the same time."""
+    html = html_of(made_trends({WEBSITE: [GOOD] * span.intervals}, span))
+    axis = re.findall(r'class="axis"[^>]*>(.*?)</div>', html)[0]
+    labels = ["".join(Seen(each).text) for each in re.findall("<span>(.*?)</span>", axis)]
+    assert labels[0] == f"{'Sat' if span is TrendSpan.HOUR else 'Fri'} {first} UTC"
+    assert labels[-1] == "now" and len(set(labels)) == 4
 
 
 def test_numbers_of_charts_are_a_table_of_the_intervals_that_had_runs() -> None:
@@ -94,7 +104,7 @@ def test_no_data_is_said_in_words(by_kind: Any) -> None:
 def test_one_interval_alone_is_drawn() -> None:
     html = html_of(made_trends({WEBSITE: [QUIET] * 59 + [BAD]}))
     assert html.count('class="line') == 2
-    assert "failing in 1 of 60 minutes" in html
+    assert "failing in 1 of 60 minutes, and now" in html
 
 
 def test_short_history_says_since_when_and_unread_runs_are_announced() -> None:
@@ -105,6 +115,8 @@ def test_short_history_says_since_when_and_unread_runs_are_announced() -> None:
     assert "failing in 1 of 10 minutes" in text
     text = words_of(made_trends(by_kind, since=since, is_reading=True))
     assert "are still being read" in text and "Runs are known since" not in text
+    text = words_of(made_trends({WEBSITE: [QUIET] * 60}, is_reading=True))
+    assert "not known yet" in text and "No run ended" not in text
 
 
 def test_address_keeps_the_span() -> None:

@@ -13,7 +13,7 @@ from tests.unit.extensions.console.page.serving import ALL, Shown, shown
 
 from rolecall.extensions.console.page.trends.trends import KeptTurn
 from rolecall.history import FailedTask
-from rolecall.reconcile import Progress
+from rolecall.reconcile import Outcome, Progress
 
 NAMESPACES = ("shop", "bank", "zoo")
 LONG = "REASON-OF-FAILURE " + "x" * 1000 + " END-OF-REASON"
@@ -81,9 +81,15 @@ async def test_reasons_and_causes_need_the_log_right(page: Shown) -> None:
     assert "CAUSE-bank" not in text
 
 
-async def test_object_that_is_tried_again_fails_no_more(page: Shown) -> None:
+async def test_object_fails_until_a_run_of_it_succeeds(page: Shown) -> None:
     assert "1 object fails" in await said(page, "/", "keeper")
     page.world.in_flight[key("broken")] = Progress.at_start("2", "edit", page.clock.now())
+    page.clock.step(30)
+    text = await said(page, "/", "keeper")
+    assert "1 object fails" in text and "running again" in text and LONG in text
+    page.world.in_flight.clear()
+    page.world.keep("broken", run="2", outcome="succeeded")
+    page.world.last_runs.turn_over(key("broken"), Outcome(ran={"run": "2"}))
     page.clock.step(30)
     assert "No object fails" in await said(page, "/", "keeper")
 

@@ -100,7 +100,7 @@ async def test_page_says_why_a_run_was_started_and_what_it_cost(page: Shown) -> 
     text = (await page.asks(f"{place('a')}/runs/2", token=WHO)).text
     assert "the object was edited" in text
     assert "generation 1 became 2" in text
-    assert ">.replicas<" in text
+    assert ">spec.replicas<" in text
     assert "There is no record of its requests." in text
     text = (await page.asks(f"{place('a')}/runs/1", token=WHO)).text
     assert "1 patch" in text and "1.5 KB sent" in text

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from tests.unit.extensions.console.control.engine import NOON, key
+from tests.unit.extensions.console.page.pages_made import cr_page, layout
 
+from rolecall.extensions.console.page import views
 from rolecall.extensions.console.page.views.run_strip import RunStrip, run_strip
 from rolecall.history import KeptRun
 
@@ -27,6 +30,31 @@ def test_oldest_run_is_left_and_each_bar_leads_to_its_run() -> None:
     assert [mark.kind for mark in shown.marks] == ["good", "good", "bad"]
     assert sorted(mark.x for mark in shown.marks) == [mark.x for mark in shown.marks]
     assert shown.summary == "3 runs, oldest left: 2 succeeded, 1 failed."
+
+
+def test_oldest_run_is_at_one_end_and_the_newest_at_the_other_above_their_times() -> None:
+    for count in (2, 5, 16, 50):
+        runs = [run(str(n), began=NOON - timedelta(minutes=n)) for n in range(count)]
+        shown = strip(*runs)
+        first, *_, last = shown.marks
+        assert first.x == 0 and last.x + last.width == pytest.approx(1000)
+        assert shown.ends == (runs[-1].began, NOON)
+        others = zip(shown.marks, shown.marks[1:], strict=False)
+        assert all(each.x + each.width < after.x for each, after in others)
+    assert strip(run("1")).ends == (NOON,)
+
+
+def test_page_shows_the_times_below_the_bars_and_words_on_each_of_them() -> None:
+    runs = [run("2", cause="<period>"), run("1", began=NOON - timedelta(days=1))]
+    html = views.cr(cr_page("a", runs=runs, now=NOON), layout("b"))
+    axis = re.findall(r'class="axis">(.*?)</div>', html)[0]
+    assert re.findall('datetime="([^"]+)"', axis) == [
+        "2026-11-21T12:00:00Z",
+        "2026-11-22T12:00:00Z",
+    ]
+    words = "&lt;period&gt;, 2.4 s, succeeded, 12:00 UTC"
+    assert f'aria-label="{words}"' in html
+    assert html.count(f"<title>{words}</title>") == 2  # of the bar, and of what is above it
 
 
 def test_title_says_what_the_bar_shows_and_the_cause_with_the_log_right_alone() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from rolecall.extensions.console.page import views
 from rolecall.extensions.console.page.run_timeline import RunTimeline, timeline_of
 from rolecall.extensions.console.page.shown_tasks import ShownTask
 from rolecall.extensions.console.page.views.comparison import pairs_of, sentence_of
@@ -181,6 +182,14 @@ def test_sentence_names_what_made_the_difference() -> None:
     assert said == "2.10 s faster, of which 1.90 s in `step 2`; each task ended as before."
     said = sentence_of(first, first, pairs_of(then, [*then[:1], task(2, 1, 1.0, "failed")]))
     assert said == "Both took about as long; 1 task ended differently."
+
+
+def test_runs_whose_tasks_are_not_kept_say_so_instead_of_numbers() -> None:
+    first, second = page(2.5, []), page(4.6, [])
+    assert first.timeline.summary == "2.50 s; none of its tasks is recorded."
+    assert sentence_of(first, second, []) == "2.10 s slower; none of their tasks is recorded."
+    text = views.run_facts(first)
+    assert "none of its tasks is recorded" in text and 'class="strip"' not in text
 
 
 def test_task_that_is_included_twice_is_compared_with_its_own_turn() -> None:

@@ -13,7 +13,9 @@ function say(text) {
 
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
-const minutes = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+const short = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
+const minutes = new Intl.DateTimeFormat(undefined, short);
+const weekday = new Intl.DateTimeFormat(undefined, { weekday: "short", ...short });
 
 function showTimes(root) {
   for (const each of root.querySelectorAll("time[datetime]")) {
@@ -21,7 +23,8 @@ function showTimes(root) {
     if (Number.isNaN(moment.getTime())) continue;
     const isToday = day.format(moment) === day.format(new Date());
     const whole = isToday ? clock.format(moment) : `${day.format(moment)} ${clock.format(moment)}`;
-    each.textContent = "short" in each.dataset ? minutes.format(moment) : whole;
+    const inShort = isToday ? minutes : weekday;
+    each.textContent = "short" in each.dataset ? inShort.format(moment) : whole;
     each.title = moment.toISOString();
   }
 }
@@ -266,6 +269,10 @@ function follow() {
   source.addEventListener("open", () => say(""));
   addEventListener("pagehide", () => source.close());
 }
+
+// What changes without an event, like a label.
+const every = document.querySelector("[data-every]")?.dataset.every;
+if (every) setInterval(renewAll, 1000 * every);
 
 document.addEventListener("visibilitychange", () => {
   if (isWanted) renewAll();

@@ -113,6 +113,13 @@ class Trends:
     def wall_of(self, moment_s: float) -> datetime:
         return self._clock.now() + timedelta(seconds=moment_s - self.now_s())
 
+    def _whole_minute(self, moment_s: float) -> datetime:
+        """The nearest one on the wall: its clock is read a moment apart from the one of `moment_s`, and
+        may have been set.
+        """
+        found = self.wall_of(moment_s) + timedelta(seconds=MINUTE_S / 2)
+        return found.replace(second=0, microsecond=0)
+
     def moment_of(self, wall: datetime) -> float:
         return self.now_s() + (wall - self._clock.now()).total_seconds()
 
@@ -321,7 +328,7 @@ class Trends:
         )
         seen = SeenTrends(
             span,
-            ended=self.wall_of((now + 1) * span.interval_s),
+            ended=self._whole_minute((now + 1) * span.interval_s),
             since=self.wall_of(since_s),
             is_reading=self.is_reading,
             all=found.rows[ALL],

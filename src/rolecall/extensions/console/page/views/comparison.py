@@ -104,6 +104,8 @@ def sentence_of(first: RunPage, second: RunPage, pairs: Sequence[TaskPair]) -> s
         said += f": {' and '.join(named)} {less}, {seconds_of(-left_s)} {more} in the rest"
     differ = sum(each.differs for each in pairs)
     ended = f"{differ:,} task{'' if differ == 1 else 's'} ended differently" if differ else ""
+    if not pairs:
+        return f"{said}; none of their tasks is recorded."
     return f"{said}; {ended or 'each task ended as before'}."
 
 

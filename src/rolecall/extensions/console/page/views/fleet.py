@@ -48,6 +48,7 @@ _NOTHING = {
     "namespace": "No object that you may list is in the namespace “{}”.",
     "name": "No object that you may list has “{}” in its name.",
     "state": "No object that you may list is in the state “{}”.",
+    "failing": "No object that you may list is found by failing: “{}”.",
     "label": "None of these objects has the label “{}”.",
     "reason": "No failure whose log you may read has “{}” in its reason.",
     "same": "No failure whose log you may read has the reason “{}”.",
@@ -147,6 +148,7 @@ def _values(fleet: FleetPage) -> dict[str, Any]:
         "group_states": [] if fleet.groups is None else _states(fleet.groups.sum.by_state),
         "group_word": fleet.label_key or group,
         "is_by_label": group.startswith(BY_LABEL),
+        "asks_labels": group.startswith(BY_LABEL) or bool(query.label),
         "size": CR_WINDOW,
         "list_of": lambda each, state="": _address(
             replace(each.query, state=state) if state else each.query

@@ -19,7 +19,6 @@ from rolecall.clock import time_text
 from rolecall.extensions.console.markup import environment, shortened
 from rolecall.extensions.console.page import places
 from rolecall.extensions.console.page.charts import ChartMark, seconds_text
-from rolecall.extensions.console.page.choosing import SAME_REASON
 from rolecall.extensions.console.page.rows import CrRow
 from rolecall.history import KeptRun
 from rolecall.workqueue import Key
@@ -70,10 +69,9 @@ def render(template: str, **values: Any) -> Html:
     return Markup(_TEMPLATES[template].render(values))  # noqa: S704 - of our templates
 
 
-def _listed(kind: str, state: str = "", same: str = "") -> str:
-    """`same`: a plain reason."""
-    asked = {"kind": kind, "state": state, "same": same and f"{SAME_REASON}{same}"}
-    return "/crs?" + encoded(asked)
+def _listed(kind: str = "", state: str = "", **more: str) -> str:
+    """`more`: other fields of a query."""
+    return "/crs?" + encoded({"kind": kind, "state": state, **more})
 
 
 def encoded(words: dict[str, str]) -> str:
@@ -85,11 +83,18 @@ def _what(row: CrRow) -> str:
         case "running":
             return row.task or "starting"
         case "waiting":
-            return f"{row.urgency}: {row.cause}"
+            return _why_it_waits(row)
         case "failed":
             return row.last_reason
         case _:
             return row.last_outcome
+
+
+def _why_it_waits(row: CrRow) -> str:
+    """`dependent: drift of Service a`, `retry 2, after: disk full`."""
+    is_said = not row.cause or row.cause.startswith(row.urgency)
+    words = row.cause or row.urgency if is_said else f"{row.urgency}: {row.cause}"
+    return f"{words}, after: {row.last_reason}" if row.is_failing and row.last_reason else words
 
 
 def _what_it_did(run: KeptRun) -> str:
@@ -130,10 +135,12 @@ ENVIRONMENT = environment(
         "bytes": lambda size: f"{size / 1e6:,.1f} MB" if size >= 1e6 else f"{size / 1e3:,.1f} KB",
         "what": _what,
         "what_it_did": _what_it_did,
+        "of_spec": lambda path: "spec" if path == "." else f"spec{path}",
         "spec_value": lambda value: "-" if value is None else str(value)[:500],
         "drawn": _drawn,
         "rfc3339": time_text,
         "hours_minutes": lambda moment: moment.astimezone(UTC).strftime("%H:%M"),
+        "weekday": lambda moment: moment.astimezone(UTC).strftime("%a"),
         "seconds_text": seconds_text,
         "began_text": lambda run: time_text(run.began),
     },

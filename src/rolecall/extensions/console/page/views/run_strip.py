@@ -25,6 +25,7 @@ class RunStrip:
     marks: Sequence[ChartMark] = ()
     summary: str = ""
     top: str = ""
+    ends: Sequence[datetime | None] = ()  # when the oldest and the newest began
 
 
 def run_strip(
@@ -35,20 +36,21 @@ def run_strip(
         return RunStrip()
     lengths = [_seconds(run, now) for run in runs]
     top = max(lengths)
-    step = WIDTH / max(_FEWEST, len(runs))
+    width = 0.82 * WIDTH / max(_FEWEST, len(runs))
+    # The oldest at one end and the newest at the other, above their times.
+    step = (WIDTH - width) / max(1, len(runs) - 1)
     marks = []
     for number, (run, seconds) in enumerate(zip(reversed(runs), reversed(lengths), strict=True)):
         height = _height(seconds, top)
         title = _title(run, seconds, now, may_read_log=may_read_log)
         kind = _COLOURS.get(run.outcome, "rests")
         link = places.of_run(key, run.run)
-        marks.append(
-            ChartMark(step * number, step * 0.82, kind, title, HEIGHT - height, height, link)
-        )
+        marks.append(ChartMark(step * number, width, kind, title, HEIGHT - height, height, link))
     counts = Counter(run.outcome[:_LONGEST_TEXT] for run in runs).most_common()
     words = ", ".join(f"{count} {outcome}" for outcome, count in counts)
     all_runs = f"{len(runs)} runs" if len(runs) > 1 else "1 run"
-    return RunStrip(marks, f"{all_runs}, oldest left: {words}.", _length(top))
+    ends = (runs[-1].began, runs[0].began) if len(runs) > 1 else (runs[0].began,)
+    return RunStrip(marks, f"{all_runs}, oldest left: {words}.", _length(top), ends)
 
 
 def _title(run: KeptRun, seconds: float, now: datetime | None, *, may_read_log: bool) -> str:

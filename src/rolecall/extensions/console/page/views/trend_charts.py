@@ -22,8 +22,8 @@ from rolecall.extensions.console.page.kind_changes import starts_of, together
 from rolecall.extensions.console.page.trends import Interval, SeenTrends, TrendSpan
 
 _WORDS = {
-    TrendSpan.HOUR: ("a minute", "minutes"),
-    TrendSpan.DAY: ("a quarter of an hour", "quarters of an hour"),
+    TrendSpan.HOUR: ("per minute", "minutes"),
+    TrendSpan.DAY: ("per 15 min", "quarter-hours"),
 }
 _LEAST_SEEN = 0.25
 COLUMNS = ("Began", "Runs", "Failed", "Median", "95th percentile", "Longest wait")
@@ -31,7 +31,7 @@ COLUMNS = ("Began", "Runs", "Failed", "Median", "95th percentile", "Longest wait
 
 @dataclass(frozen=True, slots=True)
 class HistoryStrip:
-    """One cell for each interval; `bad`: those with a title."""
+    """One cell for each interval; `bad`: those with a title. Numbers say the same in words."""
 
     paths: Sequence[ChartLine]
     bad: Sequence[ChartMark]
@@ -39,6 +39,7 @@ class HistoryStrip:
     total: int  # of which something is known
     unit: str
     last: datetime | None  # when the last one began in which something failed
+    is_failing_now: bool  # that is the interval that is not over
     has_runs: bool
 
 
@@ -63,6 +64,7 @@ def history_strip(trends: SeenTrends, intervals: Sequence[Interval], crs: int) -
         sum(1 for state in states if state),
         _WORDS[trends.span][1],
         starts[bad[-1]] if bad else None,
+        bool(bad) and bad[-1] == len(states) - 1,
         any(each.runs for each in intervals),
     )
 
@@ -123,8 +125,9 @@ def trend_numbers(trends: SeenTrends) -> list[Sequence[str | datetime]]:
 
 
 def axis_of(trends: SeenTrends, parts: int = 3) -> list[str | datetime]:
+    """From the first interval to the one that is not over."""
     length = timedelta(seconds=trends.span.interval_s * trends.span.intervals)
-    return [trends.ended - length * ((parts - each) / parts) for each in range(parts + 1)]
+    return [*(trends.ended - length * ((parts - each) / parts) for each in range(parts)), "now"]
 
 
 def _runs(trends: SeenTrends) -> Chart:

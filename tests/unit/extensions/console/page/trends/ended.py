@@ -27,12 +27,13 @@ class HandClock:
 
     def __init__(self) -> None:
         self.passed_s = 0.0
+        self.apart_s = 0.0  # its two readings
 
     def now(self) -> datetime:
         return NOON + timedelta(seconds=self.passed_s)
 
     def monotonic(self) -> float:
-        return 1000.0 + self.passed_s
+        return 1000.0 + self.passed_s + self.apart_s
 
     def boottime(self) -> float:
         return self.monotonic()

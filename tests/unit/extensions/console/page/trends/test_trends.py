@@ -47,6 +47,15 @@ def test_intervals_begin_as_on_the_wall_and_the_last_one_is_not_over(watched: Wa
     assert watched.seen(TrendSpan.DAY).ended == NOON + timedelta(minutes=15)
 
 
+def test_intervals_end_at_whole_minutes_however_the_clocks_are_read(watched: Watched) -> None:
+    """Readings of two clocks are a moment apart, and the wall's may be set: 15:44 is never 15:45."""
+    for watched.clock.apart_s in (1e-4, 2.0, -2.0):
+        for span, minutes in ((TrendSpan.HOUR, 4), (TrendSpan.DAY, 15)):
+            watched.minutes_pass(3.5 - watched.clock.passed_s / 60)
+            assert watched.seen(span).ended == NOON + timedelta(minutes=minutes)
+            watched.ends()
+
+
 def test_nothing_is_known_of_before_the_engine_and_of_before_the_span(watched: Watched) -> None:
     assert watched.seen().since == NOON
     watched.minutes_pass(90)
