@@ -21,7 +21,7 @@ def test_two_runs_are_compared_task_by_task(town: Town, reader: Looking) -> None
     town.wait_for("compared", "Failure")
     page = reader.go(path)
     expect(page.locator("#changes")).to_contain_text("is_robbed")
-    page.get_by_role("link", name="with the one before").last.click()
+    page.get_by_role("link", name="with the run before").last.click()
     expect(page.locator("#then")).to_contain_text("succeeded")
     expect(page.locator("#now")).to_contain_text("failed")
     till = page.locator("#tasks tr.differs", has_text="check the till")

@@ -43,7 +43,7 @@ def test_all_well_shows_what_ran_and_that_nothing_failed() -> None:
     assert "No object fails." in text
     assert "240 runs, none failed; at most 4 a minute." in text
     assert "The median run took 1.0 s; the 95th percentile reached 2.0 s." in text
-    assert "No run waited for a worker." in text
+    assert "No wait for a worker was recorded." in text
     assert "no failure" in text
 
 
@@ -101,10 +101,10 @@ def test_short_history_says_since_when_and_unread_runs_are_announced() -> None:
     since = NOW - timedelta(minutes=10)
     by_kind = {WEBSITE: [QUIET] * 50 + [BAD] + [GOOD] * 9}
     text = words_of(made_trends(by_kind, since=since))
-    assert "Runs are known since 2026-11-28 15:50:00 UTC." in text
+    assert "Only runs are known that ended since 2026-11-28 15:50:00 UTC." in text
     assert "failing in 1 of 10 minutes" in text
     text = words_of(made_trends(by_kind, since=since, is_reading=True))
-    assert "are still being read" in text and "Runs are known since" not in text
+    assert "are still being read" in text and "Only runs are known that ended since" not in text
 
 
 def test_address_keeps_the_span() -> None:
