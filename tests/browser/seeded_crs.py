@@ -81,16 +81,16 @@ def conditions_of(run: SeededRun) -> list[Json]:
     said = {
         "Running": ("False", "Successful" if is_good else "Failed"),
         "Failure": ("False" if is_good else "True", "" if is_good else "Failed"),
-        "Ready": ("True" if is_good else "False", "Ready" if is_good else "NotReady"),
-        "Drifted": ("False", "AsWanted"),
+        "Ready": ("True", "RunSucceeded") if is_good else ("False", "RunFailed"),
     }
     return [
         {
             "type": kind,
             "status": status,
             "reason": reason,
-            "message": run.message if kind == "Failure" and not is_good else "",
+            "message": run.message if kind != "Running" and not is_good else "",
             "lastTransitionTime": at,
+            **({"observedGeneration": run.generation} if kind == "Ready" else {}),
         }
         for kind, (status, reason) in said.items()
     ]
@@ -110,12 +110,14 @@ def _day_of(world: SeededWorld, cr: SeededCr) -> list[SeededRun]:
     moments.sort()
     failed = _failed_moments(random, cr) if cr.failure else []
     moments = [each for each in moments if not failed or each < failed[0]] + failed
-    runs = []
+    runs: list[SeededRun] = []
     for place, ended in enumerate(moments):
         seconds = role.seconds * cr.factor(ended) * random.lognormvariate(0, 0.25)
         began = ended - timedelta(seconds=seconds)
         run = SeededRun(cr.key, role, began, seconds, cr.cause or usual_cause(random))
         run.generation = 2 if place * 2 >= len(moments) else 1
+        if runs and runs[-1].generation != run.generation:
+            run.cause = "edit"
         run.spec = {"replicas": run.generation, "size": "small", "version": "1.1"}
         makers = [number for number, task in enumerate(role.tasks) if task.makes and not task.polls]
         if run.cause != "period":

@@ -29,9 +29,9 @@ def assert_harmless(page: Page) -> None:
     for sign in ("\u001b", "\u0007", "\u202e", "\u2066"):
         assert sign not in text
     assert (
-        page.locator("script:not([src]), img, svg:not([role]), [onerror], [onload], [style]").evaluate_all(
-            "all => all.filter(each => !each.closest('[aria-hidden]')).length"
-        )
+        page.locator(
+            "script:not([src]), img, svg:not([role]), [onerror], [onload], [style]"
+        ).evaluate_all("all => all.filter(each => !each.closest('[aria-hidden]')).length")
         == 0
     )
 
