@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -55,7 +56,9 @@ class Looking:
         # Written here: playwright would leave a thread behind that did it.
         path.write_bytes(self.page.screenshot(full_page=whole, **options))
         if os.environ.get("PICTURES") and name in IN_THE_GUIDE:
-            shutil.copy(path, ROOT / "docs" / "guides" / "page")
+            shown = shutil.copy(path, ROOT / "docs" / "guides" / "page")
+            if smaller := shutil.which("pngquant"):  # a third of its size
+                subprocess.run([smaller, "--force", "--ext=.png", "64", shown], check=True)
         return path
 
     def violations(self, name: str = "") -> list[str]:

@@ -61,5 +61,11 @@ def planned(cluster: FakeCluster, key: Key) -> PlannedRun:
             how="prune",
         ),
     )
-    notes = (PlanNote("wait", "`until`", TaskPlace("Wait until its pods are ready", f"{role}:38")),)
+    notes = (
+        PlanNote(
+            "wait",
+            "deployment.resources[0].status.availableReplicas == 3",
+            TaskPlace("Wait until its pods are ready", f"{role}:38"),
+        ),
+    )
     return PlannedRun(key.gvk.kind, namespace, name, objects, notes, seconds=2.4)
