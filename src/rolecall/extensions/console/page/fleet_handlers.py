@@ -45,7 +45,7 @@ class FleetPages:
             if group:
                 groups = await self._groups(chosen, query, group, asker)
         except ClusterError as failure:
-            problem = f"Objects with this label cannot be listed: {failure.message}"
+            problem = f"The cluster does not find this label: {failure.message}"
         start, count = (
             number_in(request.query, "from"),
             number_in(request.query, "count") or views.CR_WINDOW,

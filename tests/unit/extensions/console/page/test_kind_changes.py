@@ -83,7 +83,7 @@ def test_whole_day_has_nothing_to_compare_with() -> None:
 
 def test_short_history_says_since_when() -> None:
     text = words_of({WEBSITE: day(1.0, 2.0)}, since=NOW - timedelta(hours=7))
-    assert "Only runs are known that ended since 2026-11-28 09:00:00 UTC" in text
+    assert "Runs are known since 2026-11-28 09:00:00 UTC" in text
 
 
 def test_median_counts_each_interval_by_its_runs() -> None:

@@ -101,10 +101,10 @@ def test_short_history_says_since_when_and_unread_runs_are_announced() -> None:
     since = NOW - timedelta(minutes=10)
     by_kind = {WEBSITE: [QUIET] * 50 + [BAD] + [GOOD] * 9}
     text = words_of(made_trends(by_kind, since=since))
-    assert "Only runs are known that ended since 2026-11-28 15:50:00 UTC." in text
+    assert "Runs are known since 2026-11-28 15:50:00 UTC." in text
     assert "failing in 1 of 10 minutes" in text
     text = words_of(made_trends(by_kind, since=since, is_reading=True))
-    assert "are still being read" in text and "Only runs are known that ended since" not in text
+    assert "are still being read" in text and "Runs are known since" not in text
 
 
 def test_address_keeps_the_span() -> None:

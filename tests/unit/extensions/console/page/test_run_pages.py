@@ -114,7 +114,7 @@ async def test_run_in_flight_shows_its_requests_and_how_far_it_is(page: Shown) -
     write_tasks(folder_of(page, "a", "3"), 1)
     path = f"{place('a')}/runs/3"
     text = (await page.asks(path, token=WHO)).text
-    assert "Its requests are not recorded yet." in text
+    assert "Its requests are not recorded so far." in text
     assert "task 1 of about 2, as in the last good run" in text
     assert f'data-live="{path}/events' in text
 
@@ -132,7 +132,7 @@ async def test_requests_of_another_run_in_flight_are_not_shown(page: Shown) -> N
 
     has_asked(page, record("4"))
     text = (await page.asks(f"{place('a')}/runs/3", token=WHO)).text
-    assert "Its requests are not recorded yet." in text
+    assert "Its requests are not recorded so far." in text
 
 
 async def test_window_of_a_run_of_five_thousand_tasks_is_bounded(page: Shown) -> None:
