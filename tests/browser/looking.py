@@ -50,7 +50,7 @@ class Looking:
         PICTURES.mkdir(parents=True, exist_ok=True)
         path, options = PICTURES / f"{name}.png", dict[str, Any]()
         if down_to is not None and (box := down_to.bounding_box()):
-            height = box["y"] + box["height"] + 16
+            height = box["y"] + box["height"] + 10
             options["clip"] = {"x": 0, "y": 0, "width": WIDE["width"], "height": height}
             whole = True
         # Written here: playwright would leave a thread behind that did it.
@@ -58,7 +58,7 @@ class Looking:
         if os.environ.get("PICTURES") and name in IN_THE_GUIDE:
             shown = shutil.copy(path, ROOT / "docs" / "guides" / "page")
             if smaller := shutil.which("pngquant"):  # a third of its size
-                subprocess.run([smaller, "--force", "--ext=.png", "64", shown], check=True)
+                subprocess.run([smaller, "--force", "--ext=.png", "128", shown], check=True)
         return path
 
     def violations(self, name: str = "") -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import takewhile
 from random import Random
 from typing import Any
 
@@ -55,7 +56,8 @@ def add_cr(world: SeededWorld, cr: SeededCr) -> None:
     state = "paused" if cr.is_paused else "failed" if cr.failure else "ready"
     spec = {"replicas": 2, "size": "small", "version": "1.1"}
     parts: dict[str, Any] = {"labels": cr.labels, "spec": spec, "generation": last.generation}
-    parts["conditions"] = conditions_of(last)
+    in_a_row = takewhile(lambda run: run.outcome == last.outcome, reversed(runs))
+    parts["conditions"] = conditions_of(last, list(in_a_row)[-1])
     found = world.hold(cr.key, state, **parts)
     if cr.is_paused:
         why = "the vendor looks at it, ticket 4711"
@@ -74,10 +76,10 @@ def usual_cause(random: Random) -> str:
     return random.choices(causes, (20, 4, 2, 1))[0]
 
 
-def conditions_of(run: SeededRun) -> list[Json]:
-    """As the engine writes them after a run."""
+def conditions_of(run: SeededRun, first: SeededRun) -> list[Json]:
+    """As the engine writes them after a run; `first`: of those in a row that ended like it."""
     is_good = run.outcome == "succeeded"
-    at = time_text(run.ended or run.began)
+    at = time_text(first.ended or first.began)
     said = {
         "Running": ("False", "Successful" if is_good else "Failed"),
         "Failure": ("False" if is_good else "True", "" if is_good else "Failed"),
@@ -116,12 +118,14 @@ def _day_of(world: SeededWorld, cr: SeededCr) -> list[SeededRun]:
         began = ended - timedelta(seconds=seconds)
         run = SeededRun(cr.key, role, began, seconds, cr.cause or usual_cause(random))
         run.generation = 2 if place * 2 >= len(moments) else 1
-        if runs and runs[-1].generation != run.generation:
+        is_edited = bool(runs) and runs[-1].generation != run.generation
+        if is_edited:
             run.cause = "edit"
         run.spec = {"replicas": run.generation, "size": "small", "version": "1.1"}
         makers = [number for number, task in enumerate(role.tasks) if task.makes and not task.polls]
         if run.cause != "period":
-            run.changes = frozenset(random.sample(makers, min(2, len(makers))))
+            some = random.sample(makers, min(2, len(makers)))
+            run.changes = frozenset(makers if is_edited else some)
         if len(moments) == 1:
             run.cause = "creation"
         if cr.failure and ended in failed:
