@@ -116,6 +116,19 @@ def new_visitor(new_reader: NewReader) -> NewVisitor:
     return visit
 
 
+@pytest.fixture
+def visitor_in_time(busy: ServedWorld, new_visitor: NewVisitor) -> Looking:
+    """On the overview of the busy world, in UTC and at the world's time; kept runs were read."""
+    visitor = new_visitor(busy, timezone_id="UTC")
+    visitor.page.clock.set_fixed_time(busy.world.clock.now())
+    for _ in range(60):
+        visitor.go("/")
+        if visitor.page.get_by_text("still being read").count() == 0:
+            return visitor
+        visitor.page.wait_for_timeout(500)
+    raise AssertionError("kept runs are still being read")
+
+
 @pytest.fixture(scope="package")
 def new_namespace(chromium: Browser, cluster: Cluster) -> Iterator[Callable[[], str]]:
     """A factory; the kind of this folder's project is there. No two engines share one."""

@@ -6,14 +6,14 @@ import json
 import os
 import re
 import shutil
-from base64 import b64encode
+import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, Page, Route, ViewportSize
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route, ViewportSize
 
 from rolecall.json_object import Json
 from rolecall_dev.localcluster import Cluster
@@ -23,8 +23,8 @@ from tests.fixtures.eventually import eventually
 GROUP = "browser.rolecall.dev"
 PICTURES = ROOT / "build" / "screenshots"
 AXE_REPORT = ROOT / "build" / "axe" / "report.json"
-# What `PICTURES=1 make test-browser` writes anew; docs/guides/page.md shows them.
-IN_THE_GUIDE = ("overview-light", "object-light", "run-light", "object-phone", "live-run")
+# What `PICTURES=1 make test-browser` writes anew; docs/guides/page.md shows them (test_pictures.py).
+IN_THE_GUIDE = ("overview", "kinds", "fleet", "object", "yaml", "plan", "run", "comparison")
 WIDE: ViewportSize = {"width": 1280, "height": 860}
 PHONE: ViewportSize = {"width": 360, "height": 780}
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
@@ -45,14 +45,20 @@ class Looking:
         self.page.goto(f"http://127.0.0.1:{self.port}{path}")
         return self.page
 
-    def picture(self, name: str, *, whole: bool = False) -> Path:
-        """Kept as an artifact of CI."""
+    def picture(self, name: str, *, whole: bool = False, down_to: Locator | None = None) -> Path:
+        """Kept as an artifact of CI; `down_to`: of the page from its top to the end of this."""
         PICTURES.mkdir(parents=True, exist_ok=True)
-        path = PICTURES / f"{name}.png"
+        path, options = PICTURES / f"{name}.png", dict[str, Any]()
+        if down_to is not None and (box := down_to.bounding_box()):
+            height = box["y"] + box["height"] + 10
+            options["clip"] = {"x": 0, "y": 0, "width": WIDE["width"], "height": height}
+            whole = True
         # Written here: playwright would leave a thread behind that did it.
-        path.write_bytes(self.page.screenshot(full_page=whole))
+        path.write_bytes(self.page.screenshot(full_page=whole, **options))
         if os.environ.get("PICTURES") and name in IN_THE_GUIDE:
-            shutil.copy(path, ROOT / "docs" / "guides" / "page")
+            shown = shutil.copy(path, ROOT / "docs" / "guides" / "page")
+            if smaller := shutil.which("pngquant"):  # a third of its size
+                subprocess.run([smaller, "--force", "--ext=.png", "128", shown], check=True)
         return path
 
     def violations(self, name: str = "") -> list[str]:
@@ -74,21 +80,6 @@ class Looking:
             "document.documentElement.scrollWidth - document.documentElement.clientWidth"
         )
         return width
-
-
-def beside(page: Page, pictures: list[Path], name: str) -> None:
-    """Compose pictures into one, for the guide."""
-    shown = "".join(
-        f'<img src="data:image/png;base64,{b64encode(each.read_bytes()).decode()}">'
-        for each in pictures
-    )
-    canvas = page.context.browser
-    assert canvas is not None
-    blank = canvas.new_page(viewport={"width": 1440, "height": 360})
-    style = "body{margin:8px;display:flex;gap:8px;background:#d8dee4}img{width:33%}"
-    blank.set_content(f"<style>{style}</style>{shown}")
-    Looking(blank, 0).picture(name, whole=True)
-    blank.close()
 
 
 def write_axe_report(view: str, program: str, found: list[str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import takewhile
 from random import Random
 from typing import Any
 
@@ -55,7 +56,8 @@ def add_cr(world: SeededWorld, cr: SeededCr) -> None:
     state = "paused" if cr.is_paused else "failed" if cr.failure else "ready"
     spec = {"replicas": 2, "size": "small", "version": "1.1"}
     parts: dict[str, Any] = {"labels": cr.labels, "spec": spec, "generation": last.generation}
-    parts["conditions"] = conditions_of(last)
+    in_a_row = takewhile(lambda run: run.outcome == last.outcome, reversed(runs))
+    parts["conditions"] = conditions_of(last, list(in_a_row)[-1])
     found = world.hold(cr.key, state, **parts)
     if cr.is_paused:
         why = "the vendor looks at it, ticket 4711"
@@ -74,23 +76,23 @@ def usual_cause(random: Random) -> str:
     return random.choices(causes, (20, 4, 2, 1))[0]
 
 
-def conditions_of(run: SeededRun) -> list[Json]:
-    """As the engine writes them after a run."""
+def conditions_of(run: SeededRun, first: SeededRun) -> list[Json]:
+    """As the engine writes them after a run; `first`: of those in a row that ended like it."""
     is_good = run.outcome == "succeeded"
-    at = time_text(run.ended or run.began)
+    at = time_text(first.ended or first.began)
     said = {
         "Running": ("False", "Successful" if is_good else "Failed"),
         "Failure": ("False" if is_good else "True", "" if is_good else "Failed"),
-        "Ready": ("True" if is_good else "False", "Ready" if is_good else "NotReady"),
-        "Drifted": ("False", "AsWanted"),
+        "Ready": ("True", "RunSucceeded") if is_good else ("False", "RunFailed"),
     }
     return [
         {
             "type": kind,
             "status": status,
             "reason": reason,
-            "message": run.message if kind == "Failure" and not is_good else "",
+            "message": run.message if kind != "Running" and not is_good else "",
             "lastTransitionTime": at,
+            **({"observedGeneration": run.generation} if kind == "Ready" else {}),
         }
         for kind, (status, reason) in said.items()
     ]
@@ -110,16 +112,20 @@ def _day_of(world: SeededWorld, cr: SeededCr) -> list[SeededRun]:
     moments.sort()
     failed = _failed_moments(random, cr) if cr.failure else []
     moments = [each for each in moments if not failed or each < failed[0]] + failed
-    runs = []
+    runs: list[SeededRun] = []
     for place, ended in enumerate(moments):
         seconds = role.seconds * cr.factor(ended) * random.lognormvariate(0, 0.25)
         began = ended - timedelta(seconds=seconds)
         run = SeededRun(cr.key, role, began, seconds, cr.cause or usual_cause(random))
         run.generation = 2 if place * 2 >= len(moments) else 1
+        is_edited = bool(runs) and runs[-1].generation != run.generation
+        if is_edited:
+            run.cause = "edit"
         run.spec = {"replicas": run.generation, "size": "small", "version": "1.1"}
         makers = [number for number, task in enumerate(role.tasks) if task.makes and not task.polls]
         if run.cause != "period":
-            run.changes = frozenset(random.sample(makers, min(2, len(makers))))
+            some = random.sample(makers, min(2, len(makers)))
+            run.changes = frozenset(makers if is_edited else some)
         if len(moments) == 1:
             run.cause = "creation"
         if cr.failure and ended in failed:

@@ -27,6 +27,7 @@ GROUPS = {
 }
 CORE = ("Pod", "ConfigMap", "Secret", "Service")
 MANAGER = "OpenAPI-Generator"  # as `kubernetes.core` calls itself
+CONTROLLERS = "kube-controller-manager"
 _VERBS = frozenset({"get", "list", "watch", "create", "update", "patch", "delete"})
 
 
@@ -123,6 +124,10 @@ class WorldObjects:
         }
         found = _object(gvk_of(kind), metadata, **fields)
         metadata["managedFields"] = [_managed(found, made)]
+        if status := found.get("status"):
+            fields = {"f:status": _fields_of(status)}
+            entry = _entry(CONTROLLERS, found, made, fields, subresource="status")
+            metadata["managedFields"].append(entry)
         self._cluster.objects[kind, of["namespace"], name] = found
         return found
 
@@ -142,13 +147,10 @@ class WorldObjects:
         found = self.put_owned(owner, kind, name, made, spec=spec, status=status)
         above = found
         if kind == "Deployment":
-            edited = {"manager": "kubectl-edit", "operation": "Update", "apiVersion": "apps/v1"}
-            edited["time"] = time_text(made + timedelta(hours=3))
             labels: Json = {"f:metadata": {"f:labels": {"f:team": {}}}}
             found["metadata"]["labels"]["team"] = "night shift"
-            found["metadata"]["managedFields"].append(
-                {**edited, "fieldsType": "FieldsV1", "fieldsV1": labels}
-            )
+            edited = _entry("kubectl-edit", found, made + timedelta(hours=3), labels)
+            found["metadata"]["managedFields"].append(edited)
             status = {"replicas": of, "readyReplicas": ready}
             above = self.put_owned(
                 found, "ReplicaSet", f"{name}-6c9f7d", made, spec=spec, status=status
@@ -178,9 +180,16 @@ def _object(gvk: Gvk, metadata: Json, **fields: Any) -> Json:
 def _managed(found: Json, at: datetime) -> Json:
     """All that a run wrote, as one entry of `managedFields`."""
     written = {key: value for key, value in found.items() if key in ("spec", "data")}
-    labels = {"metadata": {"labels": found["metadata"]["labels"]}}
-    entry = {"manager": MANAGER, "operation": "Update", "apiVersion": found["apiVersion"]}
-    fields = _fields_of({**labels, **written})
+    fields = _fields_of({"metadata": {"labels": found["metadata"]["labels"]}, **written})
+    owners: Json = {
+        f'k:{{"uid":"{each["uid"]}"}}': {} for each in found["metadata"]["ownerReferences"]
+    }
+    fields["f:metadata"]["f:ownerReferences"] = {".": {}, **owners}
+    return _entry(MANAGER, found, at, fields)
+
+
+def _entry(manager: str, found: Json, at: datetime, fields: Json, **more: str) -> Json:
+    entry = {"manager": manager, "operation": "Update", "apiVersion": found["apiVersion"], **more}
     return {**entry, "time": time_text(at), "fieldsType": "FieldsV1", "fieldsV1": fields}
 
 

@@ -26,7 +26,7 @@ def planned(cluster: FakeCluster, key: Key) -> PlannedRun:
     del container["resources"]["limits"]["memory"]
     role = f"roles/{key.gvk.kind.lower()}/tasks/main.yml"
     deploys = TaskPlace("Deploy the web server", f"{role}:20")
-    routes = {"metadata": {"name": f"{name}-routes"}, "data": {"routes": "a\nb\n"}}
+    routes = {"metadata": {"name": f"{name}-routes"}, "data": {"/shop": "checkout"}}
     old = f"{name}{OLD_TASK.called}"
     objects = (
         PlannedObject(
@@ -47,7 +47,7 @@ def planned(cluster: FakeCluster, key: Key) -> PlannedRun:
             None,
             routes,
             Certainty.EXACT,
-            tasks=(deploys,),
+            tasks=(TaskPlace("Add the routes", f"{role}:56"),),
         ),
         PlannedObject(
             PlannedChange.DELETE,
@@ -61,5 +61,11 @@ def planned(cluster: FakeCluster, key: Key) -> PlannedRun:
             how="prune",
         ),
     )
-    notes = (PlanNote("wait", "until its pods are ready", TaskPlace("Wait", f"{role}:38")),)
+    notes = (
+        PlanNote(
+            "wait",
+            "deployment.resources[0].status.availableReplicas == 3",
+            TaskPlace("Wait until its pods are ready", f"{role}:38"),
+        ),
+    )
     return PlannedRun(key.gvk.kind, namespace, name, objects, notes, seconds=2.4)

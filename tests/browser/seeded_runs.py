@@ -186,6 +186,8 @@ class RunWriter:
                 subresource="",
                 namespace=run.key.namespace,
                 name=name,
+                sent_bytes=620 + 90 * number if is_write else 0,
+                answered_bytes=2_400 + 130 * number,
                 code=code,
                 task=played.number,
                 patch_type="merge" if is_write else "",

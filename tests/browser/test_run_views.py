@@ -14,8 +14,9 @@ from rolecall.history import read_run, write_run
 from rolecall.workqueue import Key
 from tests.browser.conftest import NewReader, NewVisitor
 from tests.browser.looking import Looking
-from tests.browser.seeded_roles import DATABASE, WEBSITE
+from tests.browser.seeded_roles import WEBSITE
 from tests.browser.served_worlds import ServedWorld, served_world
+from tests.browser.world_views import slower_database
 from tests.browser.worlds import LONG_RUN, TASKS, world
 
 ROWS = "table.rows > tbody:not([aria-hidden]) > tr:not(.opened)"
@@ -60,15 +61,8 @@ def test_failed_run_shows_first_what_failed(many: ServedWorld, new_visitor: NewV
 
 def test_comparison_says_which_task_got_slower(busy: ServedWorld, new_visitor: NewVisitor) -> None:
     """The last runs of a database before and after noon."""
-    visitor, world = new_visitor(busy), busy.world
-    key, runs = next(
-        (key, runs)
-        for key, runs in sorted(world.kept.items())
-        if key.gvk == DATABASE.gvk
-        and ("StatefulSet", key.namespace, key.name) in world.cluster.objects
-        and world.state_of[key] == "ready"
-    )
-    page = visitor.go(places.of_comparison(key, *runs[-2:]))
+    key = slower_database(busy.world)
+    page = new_visitor(busy).go(places.of_comparison(key, *busy.world.kept[key][-2:]))
     expect(page.locator(".difference")).to_contain_text("Wait for the migration")
     others = page.locator("#tasks tbody tr:not(.differs)")  # those that ended otherwise come first
     expect(others.first).to_contain_text("Wait for the migration")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rolecall.extensions.console.page import places
 from rolecall.workqueue import Key
-from tests.browser.seeded_roles import GROUP
-from tests.browser.seeded_world import SeededWorld
+from tests.browser.seeded_roles import DATABASE, GROUP
+from tests.browser.seeded_world import NOON, SeededWorld
 
 
 def views_of(world: SeededWorld, namespace: str = "") -> dict[str, str]:
@@ -15,6 +15,18 @@ def views_of(world: SeededWorld, namespace: str = "") -> dict[str, str]:
     whole = [key for key in keys if ("Deployment", key.namespace, key.name) in objects] or keys
     key = min(whole, key=lambda key: world.state_of[key] != "failed")
     return {**paths, "kinds": "/kinds?since=12:00", "fleet": "/crs", **views_of_cr(world, key)}
+
+
+def slower_database(world: SeededWorld) -> Key:
+    """One whose last run began after noon, since when they take longer, and the run before did not."""
+    last = {run.key: run for run in world.ended}
+    return next(
+        key
+        for key, run in sorted(last.items())
+        if (key.gvk, run.outcome) == (DATABASE.gvk, "succeeded")
+        and run.began > NOON
+        and ("StatefulSet", key.namespace, key.name) in world.cluster.objects
+    )
 
 
 def views_of_cr(world: SeededWorld, key: Key) -> dict[str, str]:

@@ -31,8 +31,8 @@ ISSUER = Failure(
 ACCOUNT = Failure(0, "The Secret issuer-account has no key `tls.key`; create it as the guide says.")
 PULL = Failure(
     4,
-    "Deployment does not become available within 600 s: 0 of 2 pods are ready;"
-    " main: ImagePullBackOff, registry.example.com/website:1.3 was not found",
+    "Deployment is not available: 1 of 2 pods are ready;"
+    " main: ImagePullBackOff, registry.example.com/website:1.2 was not found",
 )
 MIGRATION = Failure(5, "Job did not succeed: migration 0042 failed: column `owner` already exists")
 TEAMS = ("blue", "green", "north", "south", "payments")

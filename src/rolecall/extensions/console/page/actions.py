@@ -86,7 +86,7 @@ class Actions:
         run = self._ports.engine.in_flight().get(key)
         if run is None or run.run_id != run_id:
             raise RefusedError(
-                409, f"This run of {key} is not in flight", "It has ended already; see its runs."
+                409, f"This run of {key} is not in progress", "It has ended already; see its runs."
             )
         return run
 
@@ -107,10 +107,10 @@ class Actions:
     def _check_works_on(self, key: Key, *, is_known: bool) -> None:
         engine = self._ports.engine
         if not engine.leads():
-            raise RefusedError(409, "This replica does not work now", f"{who_works(engine)}.")
+            raise RefusedError(409, "This replica is not active", f"{who_works(engine)}.")
         if not is_known:
             raise RefusedError(
-                404, f"This operator does not work on {key}", "Look for it among the objects."
+                404, f"This operator does not reconcile {key}", "Look for it among the objects."
             )
         if engine.division is not None:
             holder = KeyHolders(engine.division).of(key)
@@ -132,7 +132,7 @@ class Actions:
             await asker.reader.client.merge_patch(key.gvk, key.namespace, key.name, patch)
         except ClusterError as failure:
             raise RefusedError(
-                502, f"The cluster refused to {what} {key}", failure.message
+                502, f"The API server refused to {what} {key}", failure.message
             ) from failure
         _log_request(what, key, asker)
         return redirect(places.of_cr(key))

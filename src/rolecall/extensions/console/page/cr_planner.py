@@ -40,7 +40,7 @@ class CrPlanner:
         cr = with_spec(await self._client.get(key.gvk, key.namespace, key.name))
         is_finalizer = is_finalizer_run(watch, cr)
         if is_deleted(cr) and not is_finalizer:
-            raise InputError(f"{key} is being deleted, and nothing runs for that")
+            raise InputError(f"{key} is being deleted, and its deletion needs no run")
         request = PlanRequest(
             random_run_id(),
             cr,

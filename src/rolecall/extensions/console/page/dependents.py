@@ -134,7 +134,7 @@ class OwnedBelow:
         if not namespace:  # else the list would be of all namespaces
             return []
         if self._lists <= 0 or self._left <= 0:
-            self._hidden.add("There is more below these objects than is looked at here.")
+            self._hidden.add("Not everything below these objects is shown.")
             return []
         self._lists -= 1
         where = f"{kind.kind}s in namespace {namespace}"
@@ -145,12 +145,12 @@ class OwnedBelow:
                     found += filter(is_meant, items)
                     looked_at += len(items)
                     if looked_at >= _MOST_LISTED:
-                        self._hidden.add(f"Not all {where} were looked at: there are too many.")
+                        self._hidden.add(f"Not all {where} are shown: there are too many.")
                         break
         except ForbiddenError:
             self._hidden.add(f"You may not list {where}, so they are not shown.")
         except ClusterError:
-            self._hidden.add(f"The {where} could not be read; load the page again.")
+            self._hidden.add(f"The {where} could not be read; reload the page.")
         return found
 
     async def _pages(self, kind: Gvk, namespace: str, selector: str) -> AsyncIterator[list[Json]]:

@@ -109,4 +109,4 @@ class RowGrouping:
 def reason_in_words(same: str) -> str:
     if same == UNSEEN_REASON:
         return "not shown to you"
-    return same.removeprefix(SAME_REASON) or "none: did not fail"
+    return same.removeprefix(SAME_REASON) or "no failure"

@@ -112,14 +112,16 @@ class Guard:
         form = await form_of(request)
         sent = form.get("form_token") or request.headers.get("X-Form-Token") or ""
         if not asker.session.has_form_token(sent):
-            raise RefusedError(403, "This form is not of this session", "Load its page again.")
+            raise RefusedError(403, "This form is from another session", "Reload its page.")
 
     @staticmethod
     def check_site(request: web.Request) -> None:
         site, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
         is_ours = origin in (None, "null") or _host_of(origin) == request.host
         if site not in (None, "same-origin", "none") or not is_ours:
-            raise RefusedError(403, "Another site sent this", "Do it on the page itself.")
+            raise RefusedError(
+                403, "This request came from another site", "Do it on the page itself."
+            )
 
     async def log_in(self, request: web.Request, token: str, back: str) -> web.Response:
         """Begin a session; raises `RefusedError`."""
@@ -190,7 +192,7 @@ class Guard:
         except ClusterError as failure:
             _logger.warning("could not ask whose a token is: %s", failure)
             raise RefusedError(
-                503, "The cluster does not say whose this token is", "Try again in a moment."
+                503, "The API server did not review this token", "Try again in a moment."
             ) from failure
         if user is None:
             return None

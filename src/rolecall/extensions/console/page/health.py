@@ -170,7 +170,7 @@ def _by_condition(status: Json) -> Health:
             is_true = each.get("status") == "True"
             why = "" if is_true else _text(each.get("message"))
             return Health(kind if is_true else f"not {kind}", is_true, why)
-    return Health("there", None)
+    return Health("exists", None)
 
 
 def _address_in(status: Json) -> str:

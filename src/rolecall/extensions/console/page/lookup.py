@@ -83,14 +83,14 @@ class Lookup:
             raise RefusedError(
                 403,
                 f"You may not read what runs of {key} did",
-                f"It takes the right to get {self._engine.plurals().get(key.gvk, '')}/log of"
+                f"This requires the right to get {self._engine.plurals().get(key.gvk, '')}/log of"
                 f" {key.gvk.group or 'the core group'}.",
             )
         runs = await self.turns.in_thread(self.kept, key)
         named = [run for run in runs if run.run == request.match_info[part]]
         if not named:
             raise RefusedError(
-                404, "This run is not kept any more", "Its object's page lists those that are."
+                404, "This run is no longer kept", "Its object's page lists those that are."
             )
         return key, named[0], runs
 
@@ -98,7 +98,7 @@ class Lookup:
         """The same run a moment later; raises `RefusedError` where the reader lost the right."""
         reader = asker.reader
         if not await reader.may_get(key) or not await reader.may_read_log(key):
-            raise RefusedError(403, f"You may not read what runs of {key} did", "Load its page.")
+            raise RefusedError(403, f"You may not read what runs of {key} did", "Reload its page.")
         return await self.turns.in_thread(read_run, run.folder)
 
     def kept(self, key: Key) -> list[KeptRun]:
@@ -121,7 +121,9 @@ class Lookup:
     async def key_to_change(self, request: web.Request, asker: Asker) -> Key:
         key = await self.key(request, asker)
         if not await asker.reader.may_change(key):
-            raise RefusedError(403, f"You may not change {key}", "It takes the right to patch it.")
+            raise RefusedError(
+                403, f"You may not change {key}", "This requires the right to patch it."
+            )
         return key
 
     async def _read_on(self, tasks: ShownTasks) -> None:

@@ -134,7 +134,9 @@ def _shown(
     blamed = blame(live_fields_of(document, _MOST_FIELDS), found.writes[:_MOST_WRITES])
     notes = [_LOG] if runs is None else found.limits(blamed)
     if len(found.writes) > _MOST_WRITES:
-        notes.append(f"Only the newest {_MOST_WRITES} of {len(found.writes):,} writes count here.")
+        notes.append(
+            f"Only the newest {_MOST_WRITES} of {len(found.writes):,} writes are considered here."
+        )
     notes += [_FILLED_IN] if any(each.is_filled_in for each in blamed) else []
     shown = ObjectPage(
         key,

@@ -46,10 +46,10 @@ _RUNS_LOOKED_AT = 10
 # Of CRs whose records were read; a record may be megabytes, and what is kept of it is not.
 _MOST_CRS, _MOST_KEPT = 32, 1_000
 _GONE = "the task that made it is gone"
-_LESS = "the task that made it no longer asks for it"
+_LESS = "the task that made it no longer requests it"
 _SKIPPED = "its task was skipped in the last good run"
-_FORBIDDEN = "Some objects that its runs asked for are not shown, because you may not read them."
-_FAILED = "Some objects that its runs asked for could not be read; load the page again."
+_FORBIDDEN = "Some objects that its runs requested are not shown, because you may not read them."
+_FAILED = "Some objects that its runs requested could not be read; reload the page."
 
 
 @dataclass(frozen=True, slots=True)

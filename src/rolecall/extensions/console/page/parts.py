@@ -10,18 +10,18 @@ from rolecall.workqueue import Key
 def notice_of(engine: EnginePorts, key: Key | None = None) -> str:
     """Above a page, or above that of one CR; empty where this replica has all that is shown."""
     if not engine.leads():
-        return f"This replica does not work now: {who_works(engine)}. What is shown may be old."
+        return f"This replica is not active: {who_works(engine)}. What it shows may be outdated."
     if engine.division is None:
         return ""
     holders = KeyHolders(engine.division)
     if key is not None:
         holder = holders.of(key)
-        is_own = "" if holder.is_self else f"{holder}, in which this object is"
-        return is_own and f"{is_own}. What is shown of its runs is from before."
+        is_own = "" if holder.is_self else f"This object belongs to another shard: {holder}"
+        return is_own and f"{is_own}. The runs shown here are from before."
     if holders.held == holders.seen.count:
         return ""
     part = f"{holders.held} of {holders.seen.count} shards"
-    return f"This replica has {part}. How the objects in the others are, their replicas know."
+    return f"This replica has {part}. It does not know the state of the objects in the others."
 
 
 def part_of(engine: EnginePorts) -> str:
@@ -37,4 +37,4 @@ def part_of(engine: EnginePorts) -> str:
 def who_works(engine: EnginePorts) -> str:
     if engine.division is not None:
         return engine.division.look().why_not or "its Lease was not renewed in time"
-    return f"{engine.leader() or 'another replica'} does"
+    return f"{engine.leader() or 'another replica'} is"

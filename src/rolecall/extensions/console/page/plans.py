@@ -101,11 +101,11 @@ class Plans:
             finally:
                 self._places.put_nowait(place)
         except TimeoutError:
-            plan.problem = f"It took longer than {_LONGEST_S:g} s, and was ended."
+            plan.problem = f"The plan timed out after {_LONGEST_S:g} s."
         except (RolecallError, OSError) as failure:
             plan.problem = str(failure)[:1_000]
         except asyncio.CancelledError:
-            plan.problem = "It was ended, because the operator stops."
+            plan.problem = "The plan was stopped, because the operator shuts down."
             raise
         except RecursionError:
             plan.problem = "What it found is nested too deeply to be shown."

@@ -10,8 +10,8 @@ from rolecall.json_object import as_map
 
 _LISTS = {
     "reported": "`prune: true` would delete it",
-    "deleted": "pruning deleted it, and it is there again",
-    "released": "pruning took the owner reference away, because others own it too",
+    "deleted": "pruning deleted it, and it exists again",
+    "released": "pruning removed the owner reference, because it has other owners",
 }
 
 

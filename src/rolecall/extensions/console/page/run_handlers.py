@@ -122,7 +122,7 @@ class RunPages:
         key = await self._lookup.key(request, asker)
         chosen = request.query.get("then", ""), request.query.get("now", "")
         if not all(chosen):
-            raise RefusedError(404, "Two runs are compared", "Choose both on the object's page.")
+            raise RefusedError(404, "Choose two runs to compare", "The object's page lists them.")
         return redirect(places.of_comparison(key, *chosen))
 
 

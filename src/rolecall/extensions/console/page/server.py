@@ -150,7 +150,7 @@ class OperatorPage:
         except web.HTTPException as answer:
             response = answer
             if answer.status >= 400:
-                lost = RefusedError(answer.status, answer.reason, "Begin at the overview.")
+                lost = RefusedError(answer.status, answer.reason, "Start at the overview.")
                 response = self._refused(lost, layout)
         except ConnectionError:
             raise

@@ -65,8 +65,8 @@ async def test_reader_without_the_right_gets_the_rule_instead_of_a_button(
 
 async def test_object_page_names_the_missing_right(page: Shown) -> None:
     text = (await page.asks(place("a"), token="token-of-looker")).text
-    assert f"it takes {RIGHT}, which you do not have" in text
-    assert "it takes" not in (await page.asks(place("a"), token="token-of-anna")).text
+    assert f"require {RIGHT}, which you do not have" in text
+    assert "you do not have" not in (await page.asks(place("a"), token="token-of-anna")).text
 
 
 @pytest.mark.parametrize("action", ACTIONS)
@@ -97,7 +97,7 @@ async def test_replica_that_cannot_do_it_says_so_before(page: Shown) -> None:
 async def test_object_that_the_operator_leaves_alone_cannot_be_reconciled(page: Shown) -> None:
     page.world.known[key("a")] = Known(is_selected=False)
     text = (await asks(page, "reconcile")).text
-    assert "does not work on" in text and '<form method="post" action="/cr' not in text
+    assert "does not reconcile" in text and '<form method="post" action="/cr' not in text
 
 
 async def test_paused_object_says_that_nothing_runs(page: Shown) -> None:

@@ -33,27 +33,27 @@ RUNS = condition("Running", "True", "Running", "Running reconciliation")
 @pytest.mark.parametrize(
     ("conditions", "sentence"),
     [
-        ([RUNS], "A run is under way since 12:04"),
+        ([RUNS], "A run has been in progress since 12:04"),
         (
             [condition("Running", "True", "Running", "Running task `x` (main.yml:3)")],
-            "A run is under way since 12:04: task `x` (main.yml:3)",
+            "A run has been in progress since 12:04: task `x` (main.yml:3)",
         ),
         (
             [condition("Running", "True", "Successful", "Awaiting next reconciliation")],
-            "No run is under way; the last one began at 12:04",
+            "No run is in progress; the last one began at 12:04",
         ),
-        ([condition("Running", "False")], "No run is under way"),
+        ([condition("Running", "False")], "No run is in progress"),
         (
             [condition("Running", "False", "Cancelled", "by anna")],
-            "The operator ended the last run at 12:04: by anna",
+            "The operator cancelled the last run at 12:04: by anna",
         ),
         ([condition("Successful", "True", "Successful")], "Last run succeeded at 12:04"),
         ([condition("Successful", "False")], "The last run did not succeed"),
-        ([RUNS, condition("Successful", "False")], "The run under way has not succeeded yet"),
+        ([RUNS, condition("Successful", "False")], "The current run has not succeeded yet"),
         ([condition("Failure", "True", "Failed", "boom")], "Runs have failed since 12:04: boom"),
         (
             [condition("Failure", "True", "TimedOut", "60 s")],
-            "Runs have failed since 12:04: it took longer than it may: 60 s",
+            "Runs have failed since 12:04: it timed out: 60 s",
         ),
         ([condition("Failure", "False")], "No run has failed since 12:04"),
         (
@@ -75,18 +75,18 @@ RUNS = condition("Running", "True", "Running", "Running reconciliation")
         ([condition("Paused", "False", "Resumed")], "Resumed at 12:04"),
         (
             [condition("NotConverging", "True", "SameTaskChanged", "task x")],
-            "Run after run changes something, since 12:04: task x",
+            "Each run has changed something since 12:04: task x",
         ),
         (
             [condition("Drifted", "True", "RunWouldChange", "A run would change 1 object: a")],
             "A run would change 1 object: a",
         ),
-        ([condition("Drifted", "False")], "A run would change nothing, since 12:04"),
+        ([condition("Drifted", "False")], "A run would have changed nothing since 12:04"),
         (
             [condition("Ready", "True", "Running", "of a role")],
             "Ready: yes since 12:04, Running: of a role",
         ),
-        ([condition("Stalled", "Unknown")], "Stalled: not known since 12:04"),
+        ([condition("Stalled", "Unknown")], "Stalled: unknown since 12:04"),
         ([{"type": "Reconciling", "status": "False"}], "Reconciling: no"),
     ],
 )

@@ -119,8 +119,8 @@ async def test_all_together_are_bounded_and_so_is_what_is_looked_at() -> None:
     roots = [made("DaemonSet", f"s{number}", "cr") for number in range(40)]
     found = [await dependents.below(daemons, root) for root in roots]
     assert sum(len(each.objects) for each in found) == 300
-    assert "Not all Pods in namespace shop were looked at: there are too many." in dependents.hidden
-    assert "There is more below these objects than is looked at here." in dependents.hidden
+    assert "Not all Pods in namespace shop are shown: there are too many." in dependents.hidden
+    assert "Not everything below these objects is shown." in dependents.hidden
 
 
 async def test_reader_who_may_not_list_pods_gets_one_line_without_names() -> None:
@@ -134,7 +134,7 @@ async def test_reader_who_may_not_list_pods_gets_one_line_without_names() -> Non
 async def test_list_that_fails_is_said() -> None:
     lists = Lists(errors={"ReplicaSet": UnavailableError("later")})
     _, _, hidden = await below(lists, made("Deployment", "d", "cr"))
-    assert hidden == ["The ReplicaSets in namespace shop could not be read; load the page again."]
+    assert hidden == ["The ReplicaSets in namespace shop could not be read; reload the page."]
 
 
 async def test_owner_references_in_a_circle_end() -> None:

@@ -105,7 +105,7 @@ def test_reader_without_the_log_right_sees_no_reason_and_not_how_many_there_are(
     found = reasons(kept("failed", 3), message="REASON").whole(grouped(rows_of(rows, [])))
     assert [each.count for each in found.entries] == [2]
     text = text_of(found)
-    assert "You may not read why" in text
+    assert "You may not read the reason" in text
     assert "REASON" not in text and "reasons" not in text and "Fails since" not in text
 
 

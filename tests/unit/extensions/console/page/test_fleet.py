@@ -108,7 +108,7 @@ async def test_reasons_are_one_group_where_only_names_differ(page: Shown) -> Non
     text = await text_of(page, "/crs?group=reason")
     assert [name for _, name, _ in _GROUP.findall(text)] == [
         "SECRET: … is full",
-        "none: did not fail",
+        "no failure",
     ]
 
 

@@ -26,7 +26,7 @@ POD = Gvk("", "v1", "Pod")
         ("Job", {"status": {"failed": 3}}, "0 succeeded, 3 failed", False),
         ("Shop", {"status": {"conditions": [{"type": "Ready", "status": "True"}]}}, "Ready", True),
         ("Shop", {"status": {"conditions": [{"type": "Ready"}]}}, "not Ready", False),
-        ("ConfigMap", {}, "there", None),
+        ("ConfigMap", {}, "exists", None),
         ("Pod", {"metadata": {"deletionTimestamp": "x"}}, "is being deleted", False),
     ],
 )
@@ -100,7 +100,7 @@ def test_deployment_says_what_its_controller_says() -> None:
         ),
         ("Ingress", {}, "no address", None),
         ("Service", {"spec": {"type": "LoadBalancer"}}, "no address", False),
-        ("Service", {"spec": {"type": "ClusterIP"}}, "there", None),
+        ("Service", {"spec": {"type": "ClusterIP"}}, "exists", None),
         ("PersistentVolumeClaim", {"status": {"phase": "Pending"}}, "Pending", False),
         ("CronJob", {"spec": {"suspend": True}}, "suspended", None),
     ],

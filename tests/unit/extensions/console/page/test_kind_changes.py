@@ -62,7 +62,7 @@ def test_kind_with_too_few_runs_is_named_as_such() -> None:
     rare = [Interval()] * 96
     rare[3] = rare[90] = Interval(2, 0, 0, 9.0, 9.0)
     text = words_of({DATABASE: rare, WEBSITE: day(1.0, 1.0)})
-    assert "Too few runs to say so: Database." in text
+    assert "Too few runs to compare: Database." in text
     assert "It takes" not in text and "too few runs" in text
     assert "No kind had 5 runs before 12:00 UTC and 5 since" in words_of({DATABASE: rare})
 
@@ -70,7 +70,10 @@ def test_kind_with_too_few_runs_is_named_as_such() -> None:
 @pytest.mark.parametrize("by_kind", [{}, {WEBSITE: ()}, {WEBSITE: [Interval()] * 96}])
 def test_no_data_is_said(by_kind: Any) -> None:
     text = words_of(by_kind)
-    assert "No run ended in the last day." in text or "Nothing is known of runs before" in text
+    assert (
+        "No run ended in the last day." in text
+        or "is known, so there is nothing to compare with" in text
+    )
 
 
 def test_whole_day_has_nothing_to_compare_with() -> None:

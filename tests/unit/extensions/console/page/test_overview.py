@@ -43,7 +43,7 @@ def test_all_well_shows_what_ran_and_that_nothing_failed() -> None:
     assert "No object fails." in text
     assert "240 runs, none failed; at most 4 per minute." in text
     assert "The median run took 1.0 s; the 95th percentile reached 2.0 s." in text
-    assert "No run waited for a worker." in text
+    assert "No wait for a worker was recorded." in text
     assert "no failure" in text
 
 

@@ -73,7 +73,7 @@ async def test_kinds_over_time_count_the_same(page: Shown) -> None:
 
 async def test_reasons_and_causes_need_the_log_right(page: Shown) -> None:
     text = await said(page, "/", "looker")
-    assert "You may not read why" in text
+    assert "You may not read the reason" in text
     assert text.count("which you may not read") == 2
     assert not re.search("CAUSE-|REASON|TASK-OF|PLACE-OF", text)
     text = await said(page, "/", "keeper")

@@ -146,7 +146,7 @@ def test_object_that_a_shorter_loop_left_behind_is_an_orphan_whose_task_is_there
 ) -> None:
     old = kept(tmp_path, "1", task("web"), a=0, b=0)
     new = kept(tmp_path, "2", task("web"), a=0)
-    assert asked(new, old)["b"].why_not == "the task that made it no longer asks for it"
+    assert asked(new, old)["b"].why_not == "the task that made it no longer requests it"
 
 
 @pytest.mark.parametrize(

@@ -40,8 +40,8 @@ async def test_object_of_another_replica_says_whose_it_is(page: Shown) -> None:
     ]
     own, unheld, _, theirs = texts
     assert 'class="notice"' not in own
-    assert "shard 1 of 4 has no holder now, in which this object is" in unheld
-    assert "`web-1` has shard 3 of 4, in which this object is" in theirs
+    assert "This object belongs to another shard: shard 1 of 4 has no holder now." in unheld
+    assert "This object belongs to another shard: `web-1` has shard 3 of 4." in theirs
 
 
 async def test_reconcile_is_refused_with_the_name_of_who_has_it(page: Shown) -> None:
@@ -59,4 +59,4 @@ async def test_replica_that_may_not_work_says_why(tmp_path: Path) -> None:
     async with shown(tmp_path, world=world) as page:
         page.cluster.knows("anna", *ALL)
         text = (await page.asks("/", None, token=_TOKEN)).text
-    assert "does not work now: replica `old` works without shards" in text
+    assert "is not active: replica `old` works without shards" in text

@@ -123,7 +123,7 @@ async def test_at_most_two_go_at_once_and_some_wait(page: Shown, engine: Engine)
         assert (await asks(page, f"site-{number}")).code == 303
     assert (await asks(page, "site-10")).code == 429
     assert engine.begun == [("site-0", 0), ("site-1", 1)]
-    assert "Other plans are made first" in await sees(page, "site-9")
+    assert "Other plans run first" in await sees(page, "site-9")
     engine.may_end.set()
     await eventually_async(lambda: sees(page, "site-9"), lambda text: "1 to change" in text)
     assert len(engine.begun) == 10
@@ -165,8 +165,8 @@ async def test_engine_that_stops_ends_its_plans(page: Shown, engine: Engine) -> 
     for number in range(3):
         await asks(page, f"site-{number}")
     page.page.cancel_plans()
-    text = await eventually_async(lambda: sees(page, "site-0"), lambda text: "stops" in text)
-    assert "because the operator stops" in text
+    text = await eventually_async(lambda: sees(page, "site-0"), lambda text: "shuts down" in text)
+    assert "because the operator shuts down" in text
     assert engine.cancelled == ["site-0", "site-1"]
 
 

@@ -177,9 +177,9 @@ def test_sentence_names_what_made_the_difference() -> None:
     then, now = [task(1, 0, 1.0), task(2, 1, 1.0)], [task(1, 0, 1.2), task(2, 1, 2.9)]
     first, second = page(2.5, then), page(4.6, now)
     said = sentence_of(first, second, pairs_of(then, now))
-    assert said == "2.10 s slower, of which 1.90 s in `step 2`; each task ended as before."
+    assert said == "2.10 s slower, of which 1.90 s in “step 2”; each task ended as before."
     said = sentence_of(second, first, pairs_of(now, then))
-    assert said == "2.10 s faster, of which 1.90 s in `step 2`; each task ended as before."
+    assert said == "2.10 s faster, of which 1.90 s in “step 2”; each task ended as before."
     said = sentence_of(first, first, pairs_of(then, [*then[:1], task(2, 1, 1.0, "failed")]))
     assert said == "Both took about as long; 1 task ended differently."
 

@@ -83,7 +83,7 @@ def _placed(tasks: Sequence[ShownTask]) -> Iterator[tuple[tuple[str, str, int], 
 
 
 def sentence_of(first: RunPage, second: RunPage, pairs: Sequence[TaskPair]) -> str:
-    """The most important of it: `2.1 s slower, of which 1.9 s in `wait for the database`.`"""
+    """The most important of it: `2.1 s slower, of which 1.9 s in “wait for the database”.`"""
     slower_s = second.timeline.length_s - first.timeline.length_s
     word, sign = ("slower", 1) if slower_s > 0 else ("faster", -1)
     named, left_s = list[str](), abs(slower_s)
@@ -93,7 +93,7 @@ def sentence_of(first: RunPage, second: RunPage, pairs: Sequence[TaskPair]) -> s
             break
         left_s -= share_s
         name = each.name[:_LONGEST_NAME] or "a task without a name"
-        named.append(f"{seconds_of(share_s)} in `{name}`")
+        named.append(f"{seconds_of(share_s)} in “{name}”")
     said = f"{seconds_of(abs(slower_s))} {word}"
     if abs(slower_s) < _LEAST_S:
         said = "Both took about as long"

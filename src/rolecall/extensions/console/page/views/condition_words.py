@@ -13,7 +13,7 @@ from rolecall.status import is_own_ready
 _LONGEST = 300
 _REASONS = {
     "PlayBroken": "its play is broken",
-    "TimedOut": "it took longer than it may",
+    "TimedOut": "it timed out",
     "NoProgress": "it made no progress",
     "Killed": "it was killed",
 }
@@ -21,7 +21,7 @@ _BAD_IF_TRUE = frozenset({"Stalled", "Degraded", "Failed", "Failure", "Error"})
 _GOOD_IF_TRUE = frozenset(
     {"Ready", "Available", "Established", "Healthy", "Succeeded", "Complete", "Completed", "Synced"}
 )
-_ANSWERS = {"True": "yes", "False": "no", "Unknown": "not known"}
+_ANSWERS = {"True": "yes", "False": "no", "Unknown": "unknown"}
 _WOULD_CHANGE = re.compile(r"A run would change \d+ objects?: ")
 _MORE = re.compile(r"(.*) (and \d+ more)", re.DOTALL)
 _WITHOUT_MESSAGE = {"waits": "A run would change something", "good": "A run would change nothing"}
@@ -69,7 +69,12 @@ def drift_in(conditions: Sequence[Any]) -> DriftWords | None:
     colour = {"True": "waits", "False": "good"}.get(_text(found, "status"), "other")
     head = _WOULD_CHANGE.match(message)
     if head is None:
-        return DriftWords(message or _WITHOUT_MESSAGE.get(colour, "It is not known"), since, colour)
+        return DriftWords(
+            message
+            or _WITHOUT_MESSAGE.get(colour, "It is unknown whether a run would change something"),
+            since,
+            colour,
+        )
     rest, more = message[head.end() :], ""
     if cut := _MORE.fullmatch(rest):
         rest, more = cut.groups()
@@ -114,26 +119,31 @@ def _of_another(found: Json, kind: str, status: str, reason: str, message: str) 
     elif is_good and kind in ("Reconciling", "Progressing"):
         colour = "busy"
     has_time = bool(found.get("lastTransitionTime"))
-    words = f"{kind}: {_ANSWERS.get(status, status or 'not known')}"
+    words = f"{kind}: {_ANSWERS.get(status, status or 'unknown')}"
     return f"{words} since" if has_time else words, has_time, f", {why}" if why else "", colour
 
 
 def _running(facts: _Facts) -> _Said:
     if facts.is_running:
         at = facts.message.removeprefix("Running ")
-        return "A run is under way since", True, f": {at}" if at != "reconciliation" else "", "busy"
-    return "No run is under way; the last one began at", True, "", "rests"
+        return (
+            "A run has been in progress since",
+            True,
+            f": {at}" if at != "reconciliation" else "",
+            "busy",
+        )
+    return "No run is in progress; the last one began at", True, "", "rests"
 
 
 def _not_running(facts: _Facts) -> _Said:
     if facts.reason == "Cancelled":
-        return "The operator ended the last run at", True, f": {facts.message}", "waits"
-    return "No run is under way", False, "", "rests"
+        return "The operator cancelled the last run at", True, f": {facts.message}", "waits"
+    return "No run is in progress", False, "", "rests"
 
 
 def _not_successful(facts: _Facts) -> _Said:
     if facts.is_running:
-        return "The run under way has not succeeded yet", False, "", "busy"
+        return "The current run has not succeeded yet", False, "", "busy"
     return "The last run did not succeed", False, "", "bad"
 
 
@@ -159,7 +169,7 @@ _SENTENCES: dict[tuple[str, str], Callable[[_Facts], _Said]] = {
     ),
     ("Ready", "Unknown"): lambda facts: (facts.message, False, "", "busy"),
     ("NotConverging", "True"): lambda facts: (
-        "Run after run changes something, since",
+        "Each run has changed something since",
         True,
         f": {facts.message}",
         "waits",
@@ -173,9 +183,9 @@ _SENTENCES: dict[tuple[str, str], Callable[[_Facts], _Said]] = {
         "",
         "waits",
     ),
-    ("Drifted", "False"): lambda _: ("A run would change nothing, since", True, "", "good"),
+    ("Drifted", "False"): lambda _: ("A run would have changed nothing since", True, "", "good"),
     ("Drifted", "Unknown"): lambda facts: (
-        facts.message or "What a run would change is not known",
+        facts.message or "It is unknown what a run would change",
         False,
         "",
         "other",

@@ -39,7 +39,7 @@ _COLUMNS = (
     ("Namespace", "namespace"),
     ("Since", "since"),
     ("Last run", "took"),
-    ("What", ""),
+    ("Details", ""),
     ("Next", "next"),
 )
 _COLOURS = {"failed": "bad", "running": "busy", "waiting": "waits", "ready": "good"}

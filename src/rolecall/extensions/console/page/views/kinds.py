@@ -81,7 +81,7 @@ def _chart(shown: KindsPage, change: KindChange) -> Chart:
     if known:
         newest = seconds_text(newest_median(change.intervals))
         low, high = seconds_text(min(known)), seconds_text(max(known))
-        summary = f"Between {low} and {high}, {newest} at last."
+        summary = f"Between {low} and {high}, most recently {newest}."
     else:
         summary = "No run ended."
     day = timedelta(seconds=shown.trends.span.interval_s * shown.trends.span.intervals)

@@ -31,7 +31,7 @@ _WORDS = {
     "deletion": "the object is being deleted",
     "pause": "the object was paused",
     "resumed": "the object was resumed",
-    "period": "its period was over",
+    "period": "its period elapsed",
     "start": "the operator started",
 }
 

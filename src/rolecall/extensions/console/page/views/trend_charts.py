@@ -170,7 +170,7 @@ def _waits(trends: SeenTrends) -> Chart:
     summary = (
         f"The longest wait was {seconds_text(longest)}; the latest {seconds_text(now)}."
         if longest
-        else "No run waited for a worker."
+        else "No wait for a worker was recorded."
     )
     marks = bars(waits, top, "waits", [seconds_text(each) for each in waits])
     return Chart(
