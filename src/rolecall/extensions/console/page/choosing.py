@@ -71,10 +71,6 @@ class ChosenRows:
         some = self.rows[start : start + count]
         return [row if self.may_read_log(row) else without_run_content(row) for row in some]
 
-    def keys(self) -> list[Key]:
-        """In a thread, since there are ten thousand."""
-        return [row.key for row in self.rows]
-
     def may_read_log(self, row: CrRow) -> bool:
         return (row.key.gvk, row.key.namespace) in self.with_log
 

@@ -18,7 +18,7 @@ from rolecall.extensions.console.page.answers import (
 from rolecall.extensions.console.page.choosing import FILTERS, ChosenRows, alone, without
 from rolecall.extensions.console.page.grouping import BY_LABEL, GROUPINGS, RowGrouping, label_of
 from rolecall.extensions.console.page.guard import Asker
-from rolecall.extensions.console.page.labels import LabelReads
+from rolecall.extensions.console.page.labels import Candidates, LabelReads
 from rolecall.extensions.console.page.layouts import Layouts
 from rolecall.extensions.console.page.lookup import Lookup
 from rolecall.extensions.console.page.rows import Query, SeenRows
@@ -74,8 +74,10 @@ class FleetPages:
         chosen = await self._lookup.found(rows, without(query, "label"))
         if not query.label:
             return chosen
-        keys = await self._lookup.turns.in_thread(chosen.keys)
-        having: Container[Key] = await self._labels.labelled(keys, query.label, asker.reader.client)
+        candidates = await self._candidates(chosen)
+        having: Container[Key] = await self._labels.labelled(
+            candidates, query.label, asker.reader.client
+        )
         return await self._lookup.found(rows, query, having)
 
     async def _groups(
@@ -83,11 +85,16 @@ class FleetPages:
     ) -> Groups | None:
         values: Mapping[Key, str] = {}
         if label := label_of(group):
-            keys = await self._lookup.turns.in_thread(chosen.keys)
+            candidates = await self._candidates(chosen)
             selector = ",".join(filter(None, (query.label, label)))
-            values = await self._labels.labelled(keys, selector, asker.reader.client, label)
+            values = await self._labels.labelled(candidates, selector, asker.reader.client, label)
         found = await self._lookup.grouped(RowGrouping(chosen, query, group, values))
         return Groups(found)
+
+    async def _candidates(self, chosen: ChosenRows) -> Candidates:
+        return await self._lookup.turns.in_thread(
+            lambda: Candidates.of(row.key for row in chosen.rows)
+        )
 
     async def _why_nothing(self, rows: SeenRows, query: Query) -> str:
         """The first filter that finds nothing even by itself, of what the reader may list."""

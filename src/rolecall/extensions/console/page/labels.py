@@ -31,6 +31,20 @@ _MOST_KEPT = 4  # with a value for each of up to ten thousand CRs
 _Asked = tuple[frozenset[tuple[Gvk, str]], str, str]  # kinds and namespaces, a selector, a label
 
 
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """CRs that a reader may list, and where they are."""
+
+    keys: Mapping[Key, Key]
+    places: frozenset[tuple[Gvk, str]]
+
+    @classmethod
+    def of(cls, keys: Iterable[Key]) -> Candidates:
+        """In a thread, since there are ten thousand."""
+        own = {key: key for key in keys}
+        return cls(own, frozenset((key.gvk, key.namespace) for key in own))
+
+
 @dataclass(slots=True)
 class _Read:
     values: Mapping[Key, str] = field(default_factory=dict)
@@ -46,13 +60,12 @@ class LabelReads:
         self._kept: OrderedDict[_Asked, _Read] = OrderedDict()
 
     async def labelled(
-        self, keys: Iterable[Key], selector: str, client: ReaderClient, label: str = ""
+        self, candidates: Candidates, selector: str, client: ReaderClient, label: str = ""
     ) -> Mapping[Key, str]:
         """CRs that a selector means, with their value of a label: at least those of these CRs, all of
         which the reader may list. Raises `ClusterError`.
         """
-        own, places = await asyncio.to_thread(_known, keys)
-        asked = places, selector, label
+        asked = candidates.places, selector, label
         read = self._kept.setdefault(asked, _Read())
         self._kept.move_to_end(asked)
         if len(self._kept) > _MOST_KEPT:
@@ -60,7 +73,7 @@ class LabelReads:
         async with read.one_at_a_time:
             began = self._clock.monotonic()
             if began >= read.until_s:
-                read.values = await _labelled(own, selector, client, label)
+                read.values = await _labelled(candidates, selector, client, label)
                 ended = self._clock.monotonic()
                 fresh_s = max(_FRESH_S, (ended - began) * _TIMES_AS_LONG)
                 read.until_s = ended + min(fresh_s, _KEPT_S)
@@ -74,20 +87,15 @@ class LabelReads:
             del self._kept[asked]
 
 
-def _known(keys: Iterable[Key]) -> tuple[dict[Key, Key], frozenset[tuple[Gvk, str]]]:
-    own = {key: key for key in keys}
-    return own, frozenset((key.gvk, key.namespace) for key in own)
-
-
 async def _labelled(
-    own: Mapping[Key, Key], selector: str, client: ReaderClient, label: str
+    candidates: Candidates, selector: str, client: ReaderClient, label: str
 ) -> dict[Key, str]:
-    places: dict[Gvk, set[str]] = {}
-    for key in own:
-        places.setdefault(key.gvk, set()).add(key.namespace)
+    by_kind: dict[Gvk, set[str]] = {}
+    for gvk, namespace in candidates.places:
+        by_kind.setdefault(gvk, set()).add(namespace)
     found: dict[Key, str] = {}
-    for gvk, namespaces in places.items():
-        listing = _Listing(gvk, selector, client, label, own, found)
+    for gvk, namespaces in by_kind.items():
+        listing = _Listing(gvk, selector, client, label, candidates.keys, found)
         await listing.of_all(sorted(namespaces))
     return found
 

@@ -13,7 +13,7 @@ from tests.unit.runner_warm.fakes import SteppedClock
 
 from rolecall.extensions.console.page import labels
 from rolecall.extensions.console.page.access.reader import ReaderClient
-from rolecall.extensions.console.page.labels import LabelReads
+from rolecall.extensions.console.page.labels import Candidates, LabelReads
 from rolecall.kube import ForbiddenError, Page
 
 KEYS = [key("a"), key("b"), key("a", "bank")]
@@ -54,7 +54,7 @@ def label(cluster: FakeCluster, value: str) -> None:
 
 async def read(reads: LabelReads, client: FakeClient, count: int = 3) -> list[str]:
     reader = cast(ReaderClient, client)
-    values = await reads.labelled(KEYS[:count], "app", reader, "app")
+    values = await reads.labelled(Candidates.of(KEYS[:count]), "app", reader, "app")
     return [values[each] for each in KEYS[:count]]
 
 
@@ -122,7 +122,7 @@ async def test_little_is_kept_and_not_for_long(
     monkeypatch.setattr(labels, "_KEPT_S", 0.05)
     reads, client = LabelReads(clock), cast(ReaderClient, Counted(cluster, clock))
     for number in range(9):
-        await reads.labelled(KEYS, f"label-{number}", client)
+        await reads.labelled(Candidates.of(KEYS), f"label-{number}", client)
     assert len(reads._kept) == 4
     await asyncio.sleep(0.2)
     assert len(reads._kept) == 0
