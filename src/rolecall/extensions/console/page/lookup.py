@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Collection, Container, Iterator, Sequence
 
 from aiohttp import web
@@ -20,9 +19,7 @@ from rolecall.extensions.console.page.grouping import Group, RowGrouping
 from rolecall.extensions.console.page.guard import Asker, RefusedError
 from rolecall.extensions.console.page.ports import PagePorts
 from rolecall.extensions.console.page.rows import (
-    AllRows,
     CrRow,
-    PlaceRows,
     Query,
     SeenRows,
     without_run_content,
@@ -43,7 +40,6 @@ _NAMESPACE = re.compile(r"([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)?")
 _LONGEST_NAME = 253
 
 _Place = tuple[Gvk, str]  # a kind, and a namespace
-_Asked = tuple[frozenset[int], frozenset[_Place], Query]
 _Allowed = Callable[[Gvk, Collection[str]], Awaitable[Collection[str]]]
 
 
@@ -54,8 +50,6 @@ class Lookup:
         self._read = RunsRead()
         self.turns = Turns()
         self._working = asyncio.Lock()  # one at a time, in a thread
-        self._found_in: AllRows | None = None
-        self._found: OrderedDict[_Asked, tuple[Sequence[PlaceRows], ChosenRows]] = OrderedDict()
 
     async def key(self, request: web.Request, asker: Asker) -> Key:
         info = request.match_info
@@ -148,32 +142,30 @@ class Lookup:
         """The rows that this reader may list, and the position that they are of."""
         rows = await self._table.rows()
         position = self._feed.position
-        if rows is not self._found_in:
-            self._found_in = rows
-            self._found.clear()
         there = {(each.gvk, each.namespace) for each in rows.places}
         seen = await self._places(there, asker.reader.seen_namespaces)
         await self.turns.take()
         places = [each for each in rows.places if (each.gvk, each.namespace) in seen]
         with_log = await self._places(seen, asker.reader.namespaces_with_log)
-        return SeenRows(places, frozenset(with_log)), position
+        return SeenRows(places, frozenset(with_log), rows.found), position
 
     async def found(
         self, rows: SeenRows, query: Query, labelled: Container[Key] | None = None
     ) -> ChosenRows:
         """Those that a query means, in its order; made once for all who ask the same."""
+        # An id is a place's as long as the rows are there, and what was found goes with them.
         what = frozenset(map(id, rows.places)), rows.with_log, query
         choosing = Choosing(rows, query, labelled)
         async with self._working:
-            if labelled is None and (known := self._found.get(what)) is not None:
-                self._found.move_to_end(what)
-                return known[1]
+            if labelled is None and what in rows.found:
+                rows.found.move_to_end(what)
+                known: ChosenRows = rows.found[what]
+                return known
             await self._work(choosing.steps())
             if labelled is None:
-                # With its places: an id is theirs as long as they are there.
-                self._found[what] = rows.places, choosing.chosen
-        while len(self._found) > _MOST_FOUND:
-            self._found.popitem(last=False)
+                rows.found[what] = choosing.chosen
+        while len(rows.found) > _MOST_FOUND:
+            rows.found.popitem(last=False)
         return choosing.chosen
 
     async def grouped(self, grouping: RowGrouping) -> Sequence[Group]:

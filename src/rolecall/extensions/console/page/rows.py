@@ -7,12 +7,12 @@ order by `choosing.py`.
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter, OrderedDict
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rolecall.clock import time_text
 from rolecall.extending import HeldFacts, HeldRun
@@ -236,6 +236,7 @@ class AllRows:
 
     by_key: Mapping[Key, CrRow] = field(default_factory=dict)
     places: Sequence[PlaceRows] = ()  # by kind and namespace
+    found: OrderedDict[Hashable, Any] = field(default_factory=OrderedDict)  # lists of them
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,6 +245,7 @@ class SeenRows:
 
     places: Sequence[PlaceRows]
     with_log: frozenset[tuple[Gvk, str]] = frozenset()
+    found: OrderedDict[Hashable, Any] = field(default_factory=OrderedDict)  # for all readers
 
     def __len__(self) -> int:
         return sum(len(place.rows) for place in self.places)

@@ -181,12 +181,14 @@ async def test_list_of_a_hundred_namespaces_takes_two_reviews_for_each(page: Sho
 
 
 async def test_order_is_made_once_for_all_readers_and_few_are_kept(page: Shown) -> None:
-    kept = page.page._fleet._lookup._found
     await asyncio.gather(*(text_of(page, "/crs?sort=-took") for _ in range(10)))
-    assert len(kept) == 1
+    rows = page.page._table._rows
+    assert rows is not None
+    assert len(rows.found) == 1
     for number in range(30):
         await text_of(page, f"/crs?name=n{number}")
-    assert len(kept) <= 8
+    assert page.page._table._rows is rows
+    assert len(rows.found) <= 8
 
 
 async def test_ten_thousand_objects_are_sorted_in_a_moment(page: Shown) -> None:
