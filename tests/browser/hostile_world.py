@@ -58,7 +58,7 @@ def _parts(run: SeededRun, harm: str) -> Json:
         "labels": {HARM: HARM, "app": HARM},
         "annotations": {HARM: harm, OWNER_ANNOTATION: HARM},
         "spec": {HARM: [HARM, {HARM: harm}], "size": "big"},
-        "conditions": [*conditions_of(run), {**bad, "lastTransitionTime": HARM}],
+        "conditions": [*conditions_of(run, run), {**bad, "lastTransitionTime": HARM}],
     }
 
 

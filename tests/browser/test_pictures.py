@@ -17,6 +17,7 @@ from tests.browser.world_views import slower_database
 
 FAILED = Key(WEBSITE.gvk, "north", "website-007")
 WELL = Key(WEBSITE.gvk, "green", "website-001")
+PLANNED = Key(WEBSITE.gvk, "north", "website-002")  # other tests ask for the first plan of others
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ def pictures_of(world: SeededWorld) -> dict[str, Picture]:
         "fleet": Picture("/crs?group=reason", "#results", "2,000 objects in 6 groups"),
         "object": Picture(places.of_cr(FAILED), "#owned", "ImagePullBackOff"),
         "yaml": Picture(yaml, "#written", "kubectl-edit"),
-        "plan": Picture(places.of_plan(WELL), "#plan", "1 to change", "Plan a run now"),
+        "plan": Picture(places.of_plan(PLANNED), "#plan", "1 to change", "Plan a run now"),
         # The first one that failed, after an edit.
         "run": Picture(places.of_run(FAILED, failed[-4]), "#tasks", "generation 1 became 2"),
         "comparison": Picture(compared, "#tasks", "slower, of which"),
