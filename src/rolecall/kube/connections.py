@@ -29,19 +29,21 @@ SSLProtocol.max_size = 32 * 1024
 
 
 class Connections:
-    """Opened when it is first used. Who shares it says who he is in each request."""
+    """Opened when it is first used. Who shares it says who he is in each request.
 
-    def __init__(self, fence: Fence | None = None) -> None:
-        self._fence = fence
+    Without a limit, since watches and followed logs hold a connection each, and calls would starve.
+    """
+
+    def __init__(self, fence: Fence | None = None, *, limit: int = 0) -> None:
+        self._fence, self._limit = fence, limit
         self._session: aiohttp.ClientSession | None = None
         self._sockets = _Sockets()
 
     def session(self) -> aiohttp.ClientSession:
         if self._session is None:
             self._session = aiohttp.ClientSession(
-                # Watches and followed logs hold a connection each: any limit would starve calls.
                 connector=aiohttp.TCPConnector(
-                    limit=0, keepalive_timeout=30, socket_factory=self._sockets.make
+                    limit=self._limit, keepalive_timeout=30, socket_factory=self._sockets.make
                 ),
                 trace_configs=[] if self._fence is None else [_asking(self._fence)],
                 auto_decompress=False,

@@ -9,12 +9,14 @@ from rolecall.clock import Clock
 from rolecall.kube.client import Client
 from rolecall.kube.connections import Connections
 
+_MOST_CONNECTIONS = 10  # no one follows anything on them
+
 
 class TokenClients:
     def __init__(self, own: Client, clock: Clock) -> None:
         self._own, self._clock = own, clock
         # Never those of our own client: where it logs in with a certificate, they are the engine.
-        self._connections = Connections()
+        self._connections = Connections(limit=_MOST_CONNECTIONS)
 
     def of(self, token: str) -> Client:
         """For the same API server, as the user of this token and with nothing of our own login."""

@@ -28,6 +28,8 @@ _MOST_KEPT = 20_000
 _AT_ONCE, _A_SECOND = 500, 20.0
 # Tokens that the cluster is asked about at the same time, for all who are not logged in.
 _TOKENS_AT_ONCE = 8
+# Of rights, for all who are: each takes a connection, and the engine keeps as many as it took.
+_REVIEWS_AT_ONCE = 8
 _logger = logging.getLogger(__name__)
 
 
@@ -66,6 +68,7 @@ class AccessReviews:
         self._asking: dict[_Asked, asyncio.Future[bool]] = {}
         self._limits = RateLimits(clock, at_once=_AT_ONCE, a_second=_A_SECOND)
         self._tokens = asyncio.Semaphore(_TOKENS_AT_ONCE)
+        self._reviewing = asyncio.Semaphore(_REVIEWS_AT_ONCE)
 
     async def user_of(self, token: str) -> TokenUser | None:
         """Whose token it is; None: it is invalid. Raises `ClusterError` where that cannot be asked."""
@@ -88,7 +91,8 @@ class AccessReviews:
     async def _asked(self, key: _Asked) -> bool:
         now = self._clock.monotonic()
         try:
-            allowed = await self._ask(*key)
+            async with self._reviewing:
+                allowed = await self._ask(*key)
         except ClusterError as failure:
             _logger.warning(
                 "could not ask what a reader of the page may see",
