@@ -25,7 +25,7 @@ from yarl import URL
 from rolecall.clock import Clock
 from rolecall.json_object import Json
 from rolecall.kube import Client, Credentials
-from rolecall.kube.transport import Fence
+from rolecall.kube.connections import Fence
 from rolecall.proxy import FollowRun, Proxy, World
 from rolecall.proxy.adoption import WasOwned, never_owned
 from rolecall.proxy.following import followed_by_none
