@@ -95,7 +95,7 @@ def test_clerk_sees_objects_but_neither_their_runs_nor_buttons(
 ) -> None:
     reader = new_reader(guarded.port)
     page = log_in(reader, bank, tokens["clerk"])
-    expect(page.locator("#owned")).to_contain_text("you may not read here")
+    expect(page.locator("#owned")).to_contain_text("which you may not read")
     expect(page.get_by_role("link", name="Reconcile now")).to_have_count(0)
     expect(page.locator("#now")).to_contain_text("which you do not have")
     page.locator("#runs tbody th a").first.click()
