@@ -67,7 +67,7 @@ async def test_right_that_a_role_loses_is_gone_after_half_a_minute(
     cookie = await page.logs_in(token)
     await eventually_async(lambda: sees(page, cookie), lambda seen: seen == "1 object")
     runs = f"{place('a', namespace)}/runs/1"
-    assert "is not kept" in (await page.asks(runs, cookie=cookie)).text
+    assert "no longer kept" in (await page.asks(runs, cookie=cookie)).text
     cluster.kubectl("delete", "rolebinding", "looker", "-n", namespace)
     await eventually_async(lambda: sees(page, cookie), lambda seen: seen == "0 objects")
     answer = await page.asks(runs, cookie=cookie)
