@@ -73,7 +73,6 @@ JUDGED: dict[str, Callable[[list[Figure]], list[Figure]]] = {
 KNOWN_TO_FAIL = {
     "slots that runs leave while they wait: 20 CRs ready",
     "readers: memory above the same engine without a page",
-    "readers: most work of the loop in a hold",
     "churn, 20 CRs, 20 edits/s for 60 min: engine, private memory",
 }
 
