@@ -31,7 +31,8 @@ SSLProtocol.max_size = 32 * 1024
 class Connections:
     """Opened when it is first used. Who shares it says who he is in each request.
 
-    Without a limit, since watches and followed logs hold a connection each, and calls would starve.
+    `limit`: of connections at once. By default there is none, since watches and followed logs hold a
+    connection each, and calls would starve.
     """
 
     def __init__(self, fence: Fence | None = None, *, limit: int = 0) -> None:

@@ -1,4 +1,4 @@
-"""Keeps the garbage collector away from what the first lists bring, and from then on at it.
+"""Keeps the garbage collector from looking at what the first lists bring: then, and ever after.
 
 Ten thousand CRs are some hundred thousand objects that stay. A full collection looks at each of them,
 and holds the event loop for a tenth of a second; it comes again whenever a quarter was added.

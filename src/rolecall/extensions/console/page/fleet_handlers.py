@@ -59,9 +59,8 @@ class FleetPages:
         if is_fragment(request) and group:
             return HtmlAnswer(await self._lookup.turns.in_thread(views.cr_groups, fleet))
         if is_fragment(request):
-            rows_html = await self._lookup.turns.in_thread(
-                views.fleet_rows, window
-            )  # 25 ms for 500 of them
+            # 25 ms for 500 of them
+            rows_html = await self._lookup.turns.in_thread(views.fleet_rows, window)
             return rows_answer(rows_html, window.total, window.found)
         await self._lookup.turns.take()
         layout = self._layouts.of(asker, position)
